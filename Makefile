@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+#
+# make             every layout and tool, at the top of the tree
+# make check       every test		make bench	every layout, measured
+# make help        the rest
+#
+# CC, CFLAGS and LTO may be set; V=1 shows the commands.
+
+CFLAGS ?= -O2 -g
+LTO ?= 1
+PREFIX ?= /usr/local
+VERSION = 0.1
+V ?= 0
+Q = $(if $(filter 1,$(V)),,@)
+
+# A layout is a .c file at the top, a tool one under tools/.
+LAYOUTS := $(filter-out main,$(basename $(wildcard *.c)))
+TOOLS := $(basename $(notdir $(wildcard tools/*.c)))
+HARNESS := $(patsubst %.c,build/%.o,$(wildcard harness/*.c))
+RING_ONLY := $(addprefix build/harness/,config.o report.o side.o verify.o)
+COMMON := $(filter-out $(RING_ONLY),$(HARNESS))
+
+all: $(LAYOUTS) $(TOOLS)
+
+# The first flags with which this compiler links across objects. clang does so
+# with lld or with LLVM's plugin for ld.
+try = mkdir -p build && echo 'int main(void) { return 0; }' >build/try.c && \
+	$(CC) $(CFLAGS) $(1) build/try.c -o build/try 2>/dev/null && echo $(1)
+ifeq ($(LTO),1)
+lto := $(or $(shell $(call try,-flto=auto)), \
+	$(shell $(call try,-flto -fuse-ld=lld)))
+ifeq ($(lto),)
+$(warning $(CC) cannot link with LTO here (clang wants the package lld): \
+	building as with LTO=0)
+endif
+endif
+
+FLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra $(lto) -pthread
+COMPILE = $(CC) $(FLAGS) $(CPPFLAGS) -I. -MMD -MP -c
+LINK = $(CC) $(FLAGS) $(LDFLAGS)
+
+# Objects made with other flags are stale: all depend on this, which changes
+# only if they do.
+define buildinfo
+#define BUILD_VERSION "$(VERSION)"
+#define BUILD_COMPILER "$(shell $(CC) --version | head -n 1)"
+#define BUILD_FLAGS "$(subst ",\",$(strip $(FLAGS) $(CPPFLAGS) $(LDFLAGS)))"
+#define BUILD_LTO $(if $(lto),1,0)
+endef
+$(shell mkdir -p build)
+$(file >build/buildinfo.new,$(buildinfo))
+$(shell cmp -s build/buildinfo.new build/buildinfo.h || \
+	cp build/buildinfo.new build/buildinfo.h)
+
+build/%.o: %.c build/buildinfo.h
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $< -o $@
+
+$(LAYOUTS): %: build/%.o build/main.o $(HARNESS)
+	$(Q)$(LINK) $^ -o $@
+
+$(TOOLS): %: build/tools/%.o $(COMMON)
+	$(Q)$(LINK) $^ -o $@ -lm
+
+clean:
+	rm -rf build $(LAYOUTS) $(TOOLS)
+
+.PHONY: all clean
+.DELETE_ON_ERROR:
+-include $(shell find build -name '*.d' 2>/dev/null)

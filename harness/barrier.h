@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The only way to touch memory that the other thread writes: marked accesses,
+ * in the Linux kernel's vocabulary, on the compiler's atomic builtins.
+ *
+ * READ_ONCE, WRITE_ONCE	whole, never invented or repeated; no ordering
+ * smp_load_acquire		what follows stays behind it
+ * smp_store_release		what comes before stays before it
+ * smp_mb			earlier stores before later loads as well; the
+ *				only one that costs an instruction on x86
+ * cpu_relax			says to the CPU that a loop is waiting
+ *
+ * Who uses one for ordering gives the edge a letter, at both its ends:
+ *	A.release: what is published before what. Pairs with A.acquire in ...
+ */
+#ifndef HARNESS_BARRIER_H
+#define HARNESS_BARRIER_H
+
+#define READ_ONCE(x)		 __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, val)	 __atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
+#define smp_load_acquire(p)	 __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define smp_store_release(p, v)	 __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+
+/* ThreadSanitizer knows no fences, and gcc says so each time. */
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+#define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
+#elif defined(__powerpc64__)
+	__asm__ volatile("or 27,27,27" ::: "memory");
+#elif defined(__riscv)
+	/* pause, a hint that older CPUs take for a fence of nothing */
+	__asm__ volatile(".4byte 0x0100000f" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+/*
+ * CPUs fetch lines in pairs: what different threads write is kept this far
+ * apart, in bytes.
+ */
+#define CACHE_PAIR	   128
+#define __cache_aligned	   __attribute__((aligned(CACHE_PAIR)))
+#define ASSERT_APART(type)                                                     \
+	_Static_assert(sizeof(type) % CACHE_PAIR == 0 &&                       \
+			       _Alignof(type) % CACHE_PAIR == 0,               \
+		       #type " shares a pair of cache lines")
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build/buildinfo.h"
+#include "program.h"
+
+const char *program = "ringtest";
+
+static void say(const char *kind, const char *fmt, va_list ap)
+{
+	flockfile(stderr);
+	fprintf(stderr, "%s: %s", program, kind);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	funlockfile(stderr);
+}
+
+void die(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("", fmt, ap);
+	va_end(ap);
+	exit(status);
+}
+
+void warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say("warning: ", fmt, ap);
+	va_end(ap);
+}
+
+void finish_stdout(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		die(EXIT_FAILED, "cannot write to stdout: %s", strerror(errno));
+}
+
+int opt_choice(const char *choices, const char *word)
+{
+	size_t len = strlen(word);
+	int rank = 0;
+
+	for (const char *c = choices; c; rank++) {
+		size_t n = strcspn(c, "|");
+
+		if (n == len && !memcmp(c, word, n))
+			return rank;
+		c = c[n] ? c + n + 1 : NULL;
+	}
+	return -1;
+}
+
+int format_default(void)
+{
+	const char *word = getenv("RINGTEST_FORMAT");
+	int format = FORMAT_HUMAN;
+
+	if (word && *word)
+		format = opt_choice(FORMATS, word);
+	if (format < 0)
+		die(EXIT_USAGE, "RINGTEST_FORMAT: '%s' is not one of " FORMATS,
+		    word);
+	return format;
+}
+
+static uint64_t number(const struct opt *o, const char *text)
+{
+	unsigned long long val = 0;
+	char *end = NULL;
+
+	errno = 0;
+	if (isdigit((unsigned char)*text))
+		val = strtoull(text, &end, 10);
+	if (!end || *end || errno || val < o->min || val > o->max)
+		die(EXIT_USAGE, "--%s: '%s' is not a whole number from %llu to "
+		    "%llu", o->name, text, (unsigned long long)o->min,
+		    (unsigned long long)o->max);
+	return val;
+}
+
+static void set(const struct opt *o, const char *text)
+{
+	int rank;
+
+	switch (o->kind) {
+	case OPT_SET:
+	case OPT_CLEAR:
+		*(bool *)o->value = o->kind == OPT_SET;
+		break;
+	case OPT_U32:
+		*(uint32_t *)o->value = number(o, text);
+		break;
+	case OPT_U64:
+		*(uint64_t *)o->value = number(o, text);
+		break;
+	case OPT_INT:
+		*(int *)o->value = number(o, text);
+		break;
+	case OPT_CHOICE:
+		rank = opt_choice(o->arg, text);
+		if (rank < 0)
+			die(EXIT_USAGE, "--%s: '%s' is not one of %s", o->name,
+			    text, o->arg);
+		*(int *)o->value = rank;
+		break;
+	case OPT_TEXT:
+		*(const char **)o->value = text;
+		break;
+	}
+}
+
+static void help(const struct opt *opts, const char *usage)
+{
+	fputs(usage, stdout);
+	for (const struct opt *o = opts; o->name; o++) {
+		char left[64];
+
+		if (!o->help)
+			continue;
+		snprintf(left, sizeof(left), "--%s%s%s", o->name,
+			 o->arg ? " " : "", o->arg ? o->arg : "");
+		printf("  %-27s %s\n", left, o->help);
+	}
+	printf("  %-27s %s\n", "--help", "print this");
+	printf("  %-27s %s\n", "--version", "print the version");
+	finish_stdout();
+	exit(EXIT_DONE);
+}
+
+/* getopt_long does not say which of these it was; the user wants to know. */
+static void bad_option(const struct option *longs, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	char names[256] = "";
+	int found = 0;
+
+	if (strncmp(word, "--", 2))
+		die(EXIT_USAGE, "%s: no such option; see %s --help", word,
+		    program);
+	for (const struct option *l = longs; l->name; l++) {
+		if (strncmp(l->name, word + 2, len - 2))
+			continue;
+		snprintf(names + strlen(names), sizeof(names) - strlen(names),
+			 "%s--%s", found++ ? ", " : "", l->name);
+	}
+	if (!found)
+		die(EXIT_USAGE, "%.*s: no such option; see %s --help", (int)len,
+		    word, program);
+	if (found > 1)
+		die(EXIT_USAGE, "%.*s: could be %s; write it out", (int)len,
+		    word, names);
+	die(EXIT_USAGE, "%s: takes no value; leave out '%s'", names,
+	    word + len);
+}
+
+int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
+{
+	struct option longs[64] = { 0 };
+	int n, c;
+
+	if (argc > 0 && argv[0]) {
+		const char *slash = strrchr(argv[0], '/');
+
+		program = slash ? slash + 1 : argv[0];
+	}
+	for (n = 0; opts[n].name; n++)
+		longs[n] = (struct option){ opts[n].name, !!opts[n].arg, NULL,
+					    256 + n };
+	longs[n] = (struct option){ "help", 0, NULL, 'h' };
+	longs[n + 1] = (struct option){ "version", 0, NULL, 'v' };
+
+	opterr = 0;
+	for (;;) {
+		int word = optind ? optind : 1;
+
+		c = getopt_long(argc, argv, ":", longs, NULL);
+		if (c == -1)
+			return optind;
+		/* operands may have been passed over to get at the option */
+		while (word < optind - 1 && argv[word][0] != '-')
+			word++;
+		if (c == 'h')
+			help(opts, usage);
+		if (c == 'v') {
+			printf("%s (ringtest) " BUILD_VERSION "\n", program);
+			finish_stdout();
+			exit(EXIT_DONE);
+		}
+		if (c == ':')
+			die(EXIT_USAGE, "--%s: needs a value, %s",
+			    opts[optopt - 256].name, opts[optopt - 256].arg);
+		if (c == '?')
+			bad_option(longs, argv[word]);
+		set(&opts[c - 256], optarg);
+	}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every program here does alike: its name, its last words, its command
+ * line. Nothing in this file is for a hot path.
+ */
+#ifndef HARNESS_PROGRAM_H
+#define HARNESS_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Exit statuses, fixed for scripts. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,	/* the run failed */
+	EXIT_USAGE = 2,		/* the command line is wrong */
+	EXIT_CANNOT = 77,	/* right, but it cannot be done here */
+};
+
+extern const char *program;	/* our name in messages; opt_parse sets it */
+
+/* One line on stderr, "PROGRAM: ...", and the end with @status. */
+void die(int status, const char *fmt, ...)
+	__attribute__((noreturn, cold, format(printf, 2, 3)));
+
+/* One line on stderr, "PROGRAM: warning: ...". */
+void warn(const char *fmt, ...) __attribute__((cold, format(printf, 1, 2)));
+
+/* Flushes stdout; an answer that could not be written is a failed run. */
+void finish_stdout(void);
+
+enum opt_kind {
+	OPT_SET,	/* no value: *(bool *)value becomes true */
+	OPT_CLEAR,	/* no value: *(bool *)value becomes false */
+	OPT_U32,	/* a whole number, min to max, in a uint32_t */
+	OPT_U64,	/* the same in a uint64_t */
+	OPT_INT,	/* the same in an int */
+	OPT_CHOICE,	/* one of the words in @arg, "a|b|c"; its rank in an int */
+	OPT_TEXT,	/* any text, in a const char * */
+};
+
+struct opt {
+	const char *name;	/* without the dashes; NULL ends a table */
+	const char *arg;	/* what --help calls the value; NULL: none */
+	const char *help;	/* one line; NULL: not shown */
+	enum opt_kind kind;
+	void *value;
+	uint64_t min, max;
+};
+
+/*
+ * Reads long options, abbreviated or not, in any order. --help and --version
+ * are added to every table, print to stdout and end with 0; @usage is what
+ * --help prints before the options. A wrong option ends the program with
+ * EXIT_USAGE. Returns the index in @argv of the first operand.
+ */
+int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage);
+
+/* Rank of @word in "a|b|c", or -1. */
+int opt_choice(const char *choices, const char *word);
+
+/* --format, and its default from RINGTEST_FORMAT. */
+enum format { FORMAT_HUMAN, FORMAT_CSV, FORMAT_JSON };
+#define FORMATS "human|csv|json"
+int format_default(void);
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "main.h"
+#include "report.h"
+#include "verify.h"
+
+/*
+ * Twice the ring, so that a buffer which is late by a whole ring is not taken
+ * for its successor in the same place.
+ */
+static struct item {
+	uint64_t stamp;		/* written by the guest, read by the host */
+	char bytes[64];
+	char data;
+} *pool;
+static uint64_t pool_mask;
+
+#define MAX_LEN sizeof(pool->bytes)
+
+void verify_init(void)
+{
+	uint64_t items = 2;
+
+	while (items < 2ull * config.ring_size)
+		items *= 2;
+	pool = alloc_pages(items * sizeof(*pool));
+	pool_mask = items - 1;
+}
+
+static struct item *item(uint64_t seq)
+{
+	return &pool[seq & pool_mask];
+}
+
+/* 61 is prime: lengths and places in the pool do not repeat together. */
+static unsigned length(uint64_t seq)
+{
+	unsigned len = 1 + seq % 61;
+
+	return !ring_info.max_len || len < ring_info.max_len ?
+		       len : ring_info.max_len;
+}
+
+void *verify_give(uint64_t seq, unsigned *len, void **buf)
+{
+	struct item *it = item(seq);
+
+	_Static_assert(61 <= MAX_LEN, "the longest buffer has its bytes");
+	it->stamp = seq;
+	*len = length(seq);
+	*buf = it->bytes;
+	return &it->data;
+}
+
+/* Which buffer a pointer into the pool stands for, seen from number @seq. */
+static const char *which(uint64_t seq, const void *p)
+{
+	static __thread char text[64];
+	uintptr_t off = (uintptr_t)p - (uintptr_t)pool;
+
+	if (off < (pool_mask + 1) * sizeof(*pool)) {
+		uint64_t place = off / sizeof(*pool);
+		int64_t ahead = (place - seq) & pool_mask;
+
+		if (ahead > (int64_t)(pool_mask / 2) && (uint64_t)ahead + seq > pool_mask)
+			ahead -= pool_mask + 1;
+		snprintf(text, sizeof(text), "buffer %" PRIu64, seq + ahead);
+	} else {
+		snprintf(text, sizeof(text), "%p, which is no buffer", p);
+	}
+	return text;
+}
+
+void verify_back(uint64_t seq, unsigned len, const void *buf, const void *data)
+{
+	struct item *it = item(seq);
+
+	if (!ring_info.completes)
+		return;
+	if (data != &it->data)
+		run_failed("--verify: buffer %" PRIu64 ": the guest got back "
+			   "%s in its place", seq, which(seq, data));
+	if (buf != it->bytes)
+		run_failed("--verify: buffer %" PRIu64 ": it came back to the "
+			   "guest as %s", seq, which(seq, buf));
+	if (ring_info.max_len && len != length(seq) - 1)
+		run_failed("--verify: buffer %" PRIu64 ": the guest was told "
+			   "that %u bytes were used, not %u", seq, len,
+			   length(seq) - 1);
+}
+
+void verify_used(uint64_t seq, unsigned len, const void *buf)
+{
+	struct item *it = item(seq);
+
+	if (buf != it->bytes)
+		run_failed("--verify: buffer %" PRIu64 ": the host was given "
+			   "%s in its place", seq, which(seq, buf));
+	if (ring_info.max_len && len != length(seq))
+		run_failed("--verify: buffer %" PRIu64 ": the host was given "
+			   "%u bytes, not %u", seq, len, length(seq));
+	if (it->stamp != seq)
+		run_failed("--verify: buffer %" PRIu64 ": the host read what "
+			   "the guest wrote for buffer %" PRIu64, seq,
+			   it->stamp);
+}
+
+void verify_guest_done(void)
+{
+	unsigned len;
+	void *buf;
+	void *data = ring_info.completes ? get_buf(&len, &buf) : NULL;
+
+	if (data)
+		run_failed("--verify: after the last buffer the guest got back "
+			   "%s once more", which(config.run_cycles, data));
+}
+
+void verify_host_done(void)
+{
+	if (!avail_empty())
+		run_failed("--verify: after the last buffer the host is shown "
+			   "one more");
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The harness: two threads, a guest and a host, pass buffers through whatever
+ * ring this file is linked with. Only what both threads share or what is hot
+ * is here; the command line, reports and checks are under harness/.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "main.h"
+#include "harness/affinity.h"
+#include "harness/clock.h"
+#include "harness/config.h"
+#include "harness/program.h"
+#include "harness/report.h"
+#include "harness/side.h"
+#include "harness/verify.h"
+
+#define __hot_inline inline __attribute__((always_inline))
+
+/* Every ring call is inlined into a function marked so, LTO permitting. */
+#define __flat __attribute__((flatten, noinline))
+
+/*
+ * The loop has seen its counter pass through here, so it is not turned into
+ * a closed form, whatever the ring's calls come to. Costs no instruction.
+ */
+#define keep(counter) __asm__ volatile("" : "+r"(counter))
+
+static struct side guest, host;
+
+#define PUBLISH_EVERY 4096	/* a power of two */
+
+void kick(void)
+{
+	notify(&guest, &host);
+}
+
+void call(void)
+{
+	notify(&host, &guest);
+}
+
+/* ---- The two loops ---- */
+
+static __hot_inline void publish(struct side *me, uint64_t added,
+				 uint64_t finished)
+{
+	WRITE_ONCE(me->added, added);
+	WRITE_ONCE(me->finished, finished);
+}
+
+/* One look in vain. */
+static __hot_inline void poll_pause(void)
+{
+	if (config.one_cpu)
+		sched_yield();
+	else if (config.relax)
+		cpu_relax();
+}
+
+static __hot_inline void guest_loop(const bool verify)
+{
+	const uint64_t cycles = config.run_cycles, most = config.outstanding;
+	const uint32_t batch = config.batch, work = config.guest_work;
+	const bool sleep = config.sleep;
+	uint64_t added = 0, finished = 0;
+	uint32_t unkicked = 0;
+	unsigned len = 1;
+	char plain;
+	void *buf = &plain, *data = &plain;
+
+	while (finished != cycles) {
+		bool moved = false;
+
+		if (added != cycles && added - finished < most) {
+			if (verify)
+				data = verify_give(added, &len, &buf);
+			if (!add_inbuf(len, buf, data)) {
+				moved = true;
+				added++;
+				if (sleep && ++unkicked == batch) {
+					kick_available();
+					unkicked = 0;
+				}
+				if (work)
+					burn_cycles(work);
+			}
+		}
+
+		unsigned used_len;
+		void *back, *used_buf;
+
+		back = get_buf(&used_len, &used_buf);
+		if (back) {
+			moved = true;
+			if (verify)
+				verify_back(finished, used_len, used_buf, back);
+			finished++;
+			keep(finished);
+		}
+		if (work || !(finished & (PUBLISH_EVERY - 1)))
+			publish(&guest, added, finished);
+		if (moved)
+			continue;
+
+		publish(&guest, added, finished);
+		if (!sleep) {
+			WRITE_ONCE(guest.where, POLLING);
+			while (used_empty())
+				poll_pause();
+			WRITE_ONCE(guest.where, RUNNING);
+			continue;
+		}
+		if (unkicked) {
+			kick_available();
+			unkicked = 0;
+		}
+		if (config.poll_first && !used_empty())
+			continue;
+		if (enable_call()) {
+			sleep_until_woken(&guest);
+			guest.spurious += used_empty();
+		}
+		disable_call();
+	}
+	publish(&guest, added, finished);
+	if (verify)
+		verify_guest_done();
+}
+
+static __hot_inline void host_loop(const bool verify)
+{
+	const uint64_t cycles = config.run_cycles;
+	const uint32_t batch = config.batch, work = config.host_work;
+	const bool sleep = config.sleep;
+	uint64_t used = 0;
+	uint32_t uncalled = 0;
+
+	while (used != cycles) {
+		unsigned len;
+		void *buf;
+
+		if (use_buf(&len, &buf)) {
+			if (verify)
+				verify_used(used, len, buf);
+			used++;
+			keep(used);
+			if (sleep && ++uncalled == batch) {
+				call_used();
+				uncalled = 0;
+			}
+			if (work)
+				burn_cycles(work);
+			if (work || !(used & (PUBLISH_EVERY - 1)))
+				publish(&host, 0, used);
+			continue;
+		}
+
+		publish(&host, 0, used);
+		if (!sleep) {
+			WRITE_ONCE(host.where, POLLING);
+			while (avail_empty())
+				poll_pause();
+			WRITE_ONCE(host.where, RUNNING);
+			continue;
+		}
+		if (uncalled) {
+			call_used();
+			uncalled = 0;
+		}
+		if (config.poll_first && !avail_empty())
+			continue;
+		if (enable_kick()) {
+			sleep_until_woken(&host);
+			host.spurious += avail_empty();
+		}
+		disable_kick();
+	}
+	if (uncalled)
+		call_used();
+	publish(&host, 0, used);
+	if (verify)
+		verify_host_done();
+}
+
+static __flat void guest_plain(void)
+{
+	guest_loop(false);
+}
+
+static __flat void guest_verified(void)
+{
+	guest_loop(true);
+}
+
+static __flat void host_plain(void)
+{
+	host_loop(false);
+}
+
+static __flat void host_verified(void)
+{
+	host_loop(true);
+}
+
+/* ---- Threads ---- */
+
+static unsigned arrived __cache_aligned;
+
+/*
+ * Spinning, because a thread that has to wake up is late by more than a short
+ * run takes.
+ */
+static void meet(struct side *me)
+{
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL);
+	while (smp_load_acquire(&arrived) < 2)
+		if (config.one_cpu)
+			sched_yield();
+	me->start_ns = now_ns();
+	WRITE_ONCE(me->where, RUNNING);
+}
+
+static void pin(const char *option, int cpu)
+{
+	if (!pin_thread(cpu))
+		die(EXIT_CANNOT, "--%s: CPU %d was refused: %s", option, cpu,
+		    strerror(errno));
+}
+
+static void *guest_thread(void *unused)
+{
+	pin("guest-affinity", config.guest_cpu);
+	/* By the guest, so that the ring is on its node, as a driver's is. */
+	alloc_ring();
+	if (config.verify)
+		verify_init();
+	meet(&guest);
+	if (config.verify)
+		guest_verified();
+	else
+		guest_plain();
+	guest.end_ns = now_ns();
+	side_ended(&guest);
+	return unused;
+}
+
+static void *host_thread(void *unused)
+{
+	pin("host-affinity", config.host_cpu);
+	meet(&host);
+	if (config.verify)
+		host_verified();
+	else
+		host_plain();
+	host.end_ns = now_ns();
+	side_ended(&host);
+	return unused;
+}
+
+static pthread_t start_thread(void *(*fn)(void *))
+{
+	pthread_t thread;
+	int err = pthread_create(&thread, NULL, fn, NULL);
+
+	if (err)
+		run_failed("cannot start a thread: %s", strerror(err));
+	return thread;
+}
+
+static void run_once(void)
+{
+	pthread_t guest_id, host_id;
+	struct sample sample;
+
+	arrived = 0;
+	side_open(&guest);
+	side_open(&host);
+	guest_id = start_thread(guest_thread);
+	host_id = start_thread(host_thread);
+	watch(&guest, &host);
+	pthread_join(guest_id, NULL);
+	pthread_join(host_id, NULL);
+	side_close(&guest);
+	side_close(&host);
+	free_all();
+
+	/* Without completions the guest does not know when it is all over. */
+	sample.elapsed_ns = guest.end_ns - guest.start_ns;
+	if (!ring_info.completes && host.end_ns > guest.end_ns)
+		sample.elapsed_ns = host.end_ns - guest.start_ns;
+	sample.kicks = guest.sent;
+	sample.calls = host.sent;
+	sample.guest_spurious = guest.spurious;
+	sample.host_spurious = host.spurious;
+	report_sample(&sample);
+}
+
+int main(int argc, char **argv)
+{
+	config_init(argc, argv);
+	report_start();
+	for (uint32_t i = 0; i < config.repeat; i++)
+		run_once();
+	report_end();
+	return EXIT_DONE;
+}
