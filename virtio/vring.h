@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The split virtqueue in memory (virtio 1.1, section 2.6): three areas, each
+ * written by one side only.
+ *
+ *	desc	16 bytes each	guest	2.6.5
+ *	avail	2 bytes each	guest	2.6.6, used_event at its end
+ *	used	8 bytes each	host	2.6.8, avail_event at its end
+ */
+#ifndef VIRTIO_VRING_H
+#define VIRTIO_VRING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define VRING_DESC_F_NEXT     1	/* the chain goes on at desc.next */
+#define VRING_DESC_F_WRITE    2	/* the host writes the buffer */
+#define VRING_DESC_F_INDIRECT 4	/* the buffer is a table of descriptors */
+
+#define VRING_MAX_SIZE	      32768
+#define VRING_USED_ALIGN      4096	/* legacy: used starts on a page */
+
+struct vring_desc {
+	uint64_t addr;
+	uint32_t len;
+	uint16_t flags;
+	uint16_t next;
+};
+
+struct vring_avail {
+	uint16_t flags;
+	uint16_t idx;
+	uint16_t ring[];
+};
+
+struct vring_used_elem {
+	uint32_t id;
+	uint32_t len;
+};
+
+struct vring_used {
+	uint16_t flags;
+	uint16_t idx;
+	struct vring_used_elem ring[];
+};
+
+struct vring {
+	struct vring_desc *desc;
+	struct vring_avail *avail;
+	struct vring_used *used;
+	uint16_t *used_event;	/* guest: call me at this used index */
+	uint16_t *avail_event;	/* host: kick me at this available index */
+	uint32_t mask;		/* size, a power of two, less one */
+};
+
+static inline size_t vring_used_offset(uint32_t size)
+{
+	size_t end = size * sizeof(struct vring_desc) +
+		     (3 + size) * sizeof(uint16_t);
+
+	return (end + VRING_USED_ALIGN - 1) & -(size_t)VRING_USED_ALIGN;
+}
+
+static inline size_t vring_bytes(uint32_t size)
+{
+	return vring_used_offset(size) +
+	       size * sizeof(struct vring_used_elem) + 3 * sizeof(uint16_t);
+}
+
+/* @mem: vring_bytes(@size) bytes, page aligned. */
+static inline void vring_init(struct vring *vr, uint32_t size, void *mem)
+{
+	vr->desc = mem;
+	vr->avail = (struct vring_avail *)(vr->desc + size);
+	vr->used = (void *)((char *)mem + vring_used_offset(size));
+	vr->used_event = &vr->avail->ring[size];
+	vr->avail_event = (uint16_t *)&vr->used->ring[size];
+	vr->mask = size - 1;
+}
+
+#endif

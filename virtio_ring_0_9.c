@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+/*
+ * virtio_ring_0_9: the split virtqueue, and what its variants share.
+ *
+ * The guest puts a buffer into a free descriptor and the descriptor's number
+ * into the available ring; the host puts the number and the length used into
+ * the used ring.
+ *
+ *	desc[]		16 bytes each; written by the guest (in order: the
+ *			length also by the host)
+ *	avail		flags, idx, ring[], used_event; written by the guest
+ *	used		page aligned; flags, idx, ring[], avail_event; written
+ *			by the host
+ *
+ * Neither idx nor the events have lines of their own: each shares one with the
+ * first or last entries of its ring, as virtio lays them out.
+ *
+ * A variant defines CONSUME and includes this file. How a consumer finds out
+ * what is new:
+ */
+enum {
+	BY_INDEX,	/* reads idx, then the entry */
+	BY_ENTRY,	/* reads the entry, which says in which lap it was
+			 * written; idx is kept up but not read */
+	IN_ORDER,	/* reads idx only; buffers complete in order, no entry
+			 * is needed, the length used is left in desc.len */
+};
+#ifndef CONSUME
+#define CONSUME BY_INDEX
+#endif
+/*
+ * Edges:
+ *	A  guest to host: descriptor and entry, then idx
+ *	B  host to guest: entry or length used, then idx
+ *	C  idx or entry added, against avail_event armed
+ *	D  idx or entry used, against used_event armed
+ *	E  BY_ENTRY's A: descriptor, then the entry
+ *	F  BY_ENTRY's B: length used, then the id
+ */
+#include "main.h"
+#include "virtio/vring.h"
+
+static struct vring ring __cache_aligned;
+
+struct name {
+	void *data;
+	void *buf;
+};
+
+/* The counters are kept apart, or gcc updates both with one vector. */
+static struct guest {
+	uint32_t avail_idx;	/* next to add */
+	struct name *names;	/* by descriptor */
+	uint32_t used_idx;	/* next to get back */
+	uint32_t kicked_idx;	/* avail_idx at the last look at avail_event */
+	uint16_t free_head;	/* free descriptors chain through next */
+} __cache_aligned guest;
+ASSERT_APART(struct guest);
+
+static struct host {
+	uint32_t used_idx;	/* next to use */
+	uint32_t called_idx;	/* used_idx at the last look at used_event */
+} __cache_aligned host;
+ASSERT_APART(struct host);
+
+const struct ring_info ring_info = {
+	.name = CONSUME == BY_ENTRY ? "virtio_ring_poll" :
+		CONSUME == IN_ORDER ? "virtio_ring_inorder" :
+				      "virtio_ring_0_9",
+	.min_size = 1,
+	.max_size = VRING_MAX_SIZE,
+	.power_of_two = true,
+	.max_len = UINT32_MAX,
+	.addresses = true,
+	.notifies = true,
+	.completes = true,
+};
+
+/*
+ * What entry number @idx adds to its descriptor's number: the lap, in the bits
+ * that the number leaves free. Turned over by 0x8000, so that zeroed memory is
+ * not lap 0.
+ */
+static inline uint16_t lap(uint32_t idx)
+{
+	return (idx & ~ring.mask) ^ 0x8000;
+}
+
+static inline bool written(uint16_t entry, uint32_t idx)
+{
+	return (uint16_t)(entry & ~ring.mask) == lap(idx);
+}
+
+void alloc_ring(void)
+{
+	const uint32_t size = config.ring_size, origin = config.origin;
+
+	vring_init(&ring, size, alloc_pages(vring_bytes(size)));
+	guest = (struct guest){
+		.names = alloc_pages(size * sizeof(*guest.names)),
+		.avail_idx = origin,
+		.used_idx = origin,
+		.kicked_idx = origin,
+	};
+	host = (struct host){ .used_idx = origin, .called_idx = origin };
+
+	for (uint32_t i = 0; i < size; i++)
+		ring.desc[i].next = i + 1;
+	for (uint32_t i = origin - size; CONSUME == BY_ENTRY && i != origin;
+	     i++) {
+		ring.avail->ring[i & ring.mask] = lap(i);
+		ring.used->ring[i & ring.mask].id = lap(i);
+	}
+	ring.avail->idx = origin;
+	ring.used->idx = origin;
+	*ring.avail_event = origin - 1;	/* not armed */
+	*ring.used_event = origin - 1;
+}
+
+/* ---- guest side ---- */
+
+int add_inbuf(unsigned len, void *buf, void *data)
+{
+	const uint32_t idx = guest.avail_idx;
+	uint16_t *entry = &ring.avail->ring[idx & ring.mask];
+	struct vring_desc *desc;
+	uint16_t head;
+
+	if (idx - guest.used_idx > ring.mask)
+		return -1;
+
+	if (CONSUME == IN_ORDER) {
+		head = idx & ring.mask;
+		desc = &ring.desc[head];
+	} else {
+		head = guest.free_head;
+		desc = &ring.desc[head];
+		guest.free_head = READ_ONCE(desc->next);
+	}
+	guest.names[head] = (struct name){ data, buf };
+	WRITE_ONCE(desc->addr, (uintptr_t)buf);
+	WRITE_ONCE(desc->len, len);
+	WRITE_ONCE(desc->flags, VRING_DESC_F_WRITE);
+
+	guest.avail_idx = idx + 1;
+	if (CONSUME == BY_ENTRY) {
+		/*
+		 * E.release: the descriptor, and the buffer, before the entry.
+		 * Pairs with E.acquire in use_buf.
+		 */
+		smp_store_release(entry, head | lap(idx));
+		WRITE_ONCE(ring.avail->idx, idx + 1);
+		return 0;
+	}
+	if (CONSUME == BY_INDEX)
+		WRITE_ONCE(*entry, head);
+	/*
+	 * A.release: the descriptor, the buffer and the entry before the index.
+	 * Pairs with A.acquire in use_buf.
+	 */
+	smp_store_release(&ring.avail->idx, idx + 1);
+	return 0;
+}
+
+void *get_buf(unsigned *lenp, void **bufp)
+{
+	const uint32_t idx = guest.used_idx;
+	struct vring_used_elem *elem = &ring.used->ring[idx & ring.mask];
+	struct name *name;
+	uint16_t id;
+
+	if (CONSUME == BY_ENTRY) {
+		/*
+		 * F.acquire: the id before the length used. Pairs with
+		 * F.release in use_buf.
+		 */
+		id = smp_load_acquire(&elem->id);
+		if (!written(id, idx))
+			return NULL;
+	} else {
+		/*
+		 * B.acquire: the index before the entry or length used. Pairs
+		 * with B.release in use_buf.
+		 */
+		if (smp_load_acquire(&ring.used->idx) == (uint16_t)idx)
+			return NULL;
+		id = CONSUME == IN_ORDER ? idx : READ_ONCE(elem->id);
+	}
+	id &= ring.mask;
+	if (CONSUME == IN_ORDER) {
+		*lenp = READ_ONCE(ring.desc[id].len);
+	} else {
+		*lenp = READ_ONCE(elem->len);
+		WRITE_ONCE(ring.desc[id].next, guest.free_head);
+		guest.free_head = id;
+	}
+	guest.used_idx = idx + 1;
+	name = &guest.names[id];
+	*bufp = name->buf;
+	return name->data;
+}
+
+void disable_call(void)
+{
+	/* Events are armed for one index only: nothing to take back. */
+}
+
+bool used_empty(void)
+{
+	const uint32_t idx = guest.used_idx;
+
+	if (CONSUME == BY_ENTRY)
+		return !written(READ_ONCE(ring.used->ring[idx & ring.mask].id),
+				idx);
+	return READ_ONCE(ring.used->idx) == (uint16_t)idx;
+}
+
+bool enable_call(void)
+{
+	WRITE_ONCE(*ring.used_event, guest.used_idx);
+	/*
+	 * D.arm: the request before another look at the ring. Pairs with
+	 * D.call in call_used.
+	 */
+	smp_mb();
+	return used_empty();
+}
+
+void kick_available(void)
+{
+	uint32_t since = guest.avail_idx - guest.kicked_idx;
+
+	guest.kicked_idx = guest.avail_idx;
+	/*
+	 * C.kick: what was added before a look at the request. Pairs with
+	 * C.arm in enable_kick.
+	 */
+	smp_mb();
+	if (need_event(READ_ONCE(*ring.avail_event), guest.avail_idx, since))
+		kick();
+}
+
+/* ---- host side ---- */
+
+void disable_kick(void)
+{
+	/* Events are armed for one index only: nothing to take back. */
+}
+
+bool avail_empty(void)
+{
+	const uint32_t idx = host.used_idx;
+
+	if (CONSUME == BY_ENTRY)
+		return !written(READ_ONCE(ring.avail->ring[idx & ring.mask]),
+				idx);
+	return READ_ONCE(ring.avail->idx) == (uint16_t)idx;
+}
+
+bool enable_kick(void)
+{
+	WRITE_ONCE(*ring.avail_event, host.used_idx);
+	/*
+	 * C.arm: the request before another look at the ring. Pairs with
+	 * C.kick in kick_available.
+	 */
+	smp_mb();
+	return avail_empty();
+}
+
+bool use_buf(unsigned *lenp, void **bufp)
+{
+	const uint32_t idx = host.used_idx;
+	struct vring_used_elem *elem = &ring.used->ring[idx & ring.mask];
+	uint16_t *entry = &ring.avail->ring[idx & ring.mask];
+	struct vring_desc *desc;
+	uint16_t head;
+
+	if (CONSUME == BY_ENTRY) {
+		/*
+		 * E.acquire: the entry before the descriptor. Pairs with
+		 * E.release in add_inbuf.
+		 */
+		head = smp_load_acquire(entry);
+		if (!written(head, idx))
+			return false;
+	} else {
+		/*
+		 * A.acquire: the index before the entry and the descriptor.
+		 * Pairs with A.release in add_inbuf.
+		 */
+		if (smp_load_acquire(&ring.avail->idx) == (uint16_t)idx)
+			return false;
+		head = CONSUME == IN_ORDER ? idx : READ_ONCE(*entry);
+	}
+	head &= ring.mask;
+	desc = &ring.desc[head];
+	*lenp = READ_ONCE(desc->len);
+	*bufp = (void *)(uintptr_t)READ_ONCE(desc->addr);
+
+	host.used_idx = idx + 1;
+	if (CONSUME == BY_ENTRY) {
+		WRITE_ONCE(elem->len, *lenp - 1);
+		/*
+		 * F.release: the length used, and the end of all use of the
+		 * buffer, before the id. Pairs with F.acquire in get_buf.
+		 */
+		smp_store_release(&elem->id, head | lap(idx));
+		WRITE_ONCE(ring.used->idx, idx + 1);
+		return true;
+	}
+	if (CONSUME == IN_ORDER) {
+		WRITE_ONCE(desc->len, *lenp - 1);
+	} else {
+		WRITE_ONCE(elem->id, head);
+		WRITE_ONCE(elem->len, *lenp - 1);
+	}
+	/*
+	 * B.release: the entry or length used, and the end of all use of the
+	 * buffer, before the index. Pairs with B.acquire in get_buf.
+	 */
+	smp_store_release(&ring.used->idx, idx + 1);
+	return true;
+}
+
+void call_used(void)
+{
+	uint32_t since = host.used_idx - host.called_idx;
+
+	host.called_idx = host.used_idx;
+	/*
+	 * D.call: what was used before a look at the request. Pairs with
+	 * D.arm in enable_call.
+	 */
+	smp_mb();
+	if (need_event(READ_ONCE(*ring.used_event), host.used_idx, since))
+		call();
+}
