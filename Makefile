@@ -17,8 +17,10 @@ Q = $(if $(filter 1,$(V)),,@)
 LAYOUTS := $(filter-out main,$(basename $(wildcard *.c)))
 TOOLS := $(basename $(notdir $(wildcard tools/*.c)))
 HARNESS := $(patsubst %.c,build/%.o,$(wildcard harness/*.c))
+TOOL_ONLY := build/harness/stats.o
 RING_ONLY := $(addprefix build/harness/,config.o report.o side.o verify.o)
-COMMON := $(filter-out $(RING_ONLY),$(HARNESS))
+RING_OBJS := $(filter-out $(TOOL_ONLY),$(HARNESS))
+TOOL_OBJS := $(filter-out $(RING_ONLY),$(HARNESS))
 
 all: $(LAYOUTS) $(TOOLS)
 
@@ -56,15 +58,40 @@ build/%.o: %.c build/buildinfo.h
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $< -o $@
 
-$(LAYOUTS): %: build/%.o build/main.o $(HARNESS)
+$(LAYOUTS): %: build/%.o build/main.o $(RING_OBJS)
 	$(Q)$(LINK) $^ -o $@
 
-$(TOOLS): %: build/tools/%.o $(COMMON)
+$(TOOLS): %: build/tools/%.o $(TOOL_OBJS)
+	$(Q)$(LINK) $^ -o $@ -lm
+
+bench: all
+	@tools/bench.sh $(LAYOUTS)
+
+# ---- Tests: tests/*.test, and C programs that report in the same way ----
+
+UNIT := $(patsubst tests/unit/%.c,build/tests/%,$(wildcard tests/unit/*.c))
+CONTRACTS := $(LAYOUTS:%=build/tests/contract_%)
+DISTURBED := $(LAYOUTS:%=build/tests/disturbed_%)
+BROKEN := build/tests/broken
+SCRIPTS := $(filter-out %-long.test,$(wildcard tests/*.test))
+TESTS ?= $(UNIT) $(CONTRACTS) $(SCRIPTS)
+export LAYOUTS CC CFLAGS LTO
+
+check: all $(UNIT) $(CONTRACTS) $(DISTURBED) $(BROKEN)
+	@tests/run $(TESTS)
+
+$(UNIT): build/tests/%: build/tests/unit/%.o $(TOOL_OBJS)
+$(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o build/%.o \
+	$(TOOL_OBJS)
+$(DISTURBED): build/tests/disturbed_%: build/tests/ring/disturb.o build/%.o \
+	build/main.o $(RING_OBJS)
+$(BROKEN): build/tests/ring/broken.o build/main.o $(RING_OBJS)
+$(UNIT) $(CONTRACTS) $(DISTURBED) $(BROKEN):
 	$(Q)$(LINK) $^ -o $@ -lm
 
 clean:
 	rm -rf build $(LAYOUTS) $(TOOLS)
 
-.PHONY: all clean
+.PHONY: all bench check clean
 .DELETE_ON_ERROR:
 -include $(shell find build -name '*.d' 2>/dev/null)

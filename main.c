@@ -217,7 +217,12 @@ static unsigned arrived __cache_aligned;
  */
 static void meet(struct side *me)
 {
-	__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL);
+	/*
+	 * A.arrive: the ring's memory before the guest's arrival. Pairs with
+	 * A.meet in meet.
+	 */
+	smp_add_release(&arrived, 1);
+	/* A.meet: the other's arrival before the run. Pairs with A.arrive in meet. */
 	while (smp_load_acquire(&arrived) < 2)
 		if (config.one_cpu)
 			sched_yield();

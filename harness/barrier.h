@@ -6,6 +6,7 @@
  * READ_ONCE, WRITE_ONCE	whole, never invented or repeated; no ordering
  * smp_load_acquire		what follows stays behind it
  * smp_store_release		what comes before stays before it
+ * smp_add_release		the same, in one step with the addition
  * smp_mb			earlier stores before later loads as well; the
  *				only one that costs an instruction on x86
  * cpu_relax			says to the CPU that a loop is waiting
@@ -20,6 +21,7 @@
 #define WRITE_ONCE(x, val)	 __atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
 #define smp_load_acquire(p)	 __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	 __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define smp_add_release(p, v)	 __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
 
 /* ThreadSanitizer knows no fences, and gcc says so each time. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)

@@ -8,7 +8,9 @@
 
 /*
  * Twice the ring, so that a buffer which is late by a whole ring is not taken
- * for its successor in the same place.
+ * for its successor in the same place; and at least two more than the ring,
+ * because the guest stamps the next one while the ring is full and the host
+ * still looks at the last one that it completed.
  */
 static struct item {
 	uint64_t stamp;		/* written by the guest, read by the host */
@@ -21,7 +23,7 @@ static uint64_t pool_mask;
 
 void verify_init(void)
 {
-	uint64_t items = 2;
+	uint64_t items = 4;
 
 	while (items < 2ull * config.ring_size)
 		items *= 2;

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+#
+# What the test scripts share: each behaviour reports one line, which
+# tests/run counts. A script runs from the top of the tree.
+
+ok() { printf 'ok   %s\n' "$1"; }
+skip() { printf 'skip %s: %s\n' "$1" "$2"; }
+
+# fail NAME [DETAIL ...]: the details follow, indented.
+fail() {
+	printf 'FAIL %s\n' "$1"
+	shift
+	[ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/     /'
+}
+
+# check NAME COMMAND...: passes if the command does; shows what it said if not.
+check() {
+	check_name=$1
+	shift
+	if check_out=$("$@" 2>&1); then
+		ok "$check_name"
+	else
+		fail "$check_name" "$* gave status $?:" "$check_out"
+	fi
+}
+
+# A directory of the script's own, gone when it ends.
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/ringtest.XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM

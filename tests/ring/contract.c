@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A layout by itself, through the contract of main.h alone, in one thread: it
+ * is linked with this file in place of main.o.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "main.h"
+
+struct config config = { .exit = true, .poll_first = true, .batch = 1 };
+
+static unsigned kicks, calls;
+
+void kick(void)
+{
+	kicks++;
+}
+
+void call(void)
+{
+	calls++;
+}
+
+/* ---- What is expected ---- */
+
+/* Buffers have addresses of their own; nobody looks inside. */
+#define SPAN ((size_t)1 << 26)
+static char *space;
+
+/* All 64-bit: the model must not wrap with what it checks. */
+static uint64_t added, used, got;
+static bool failed;
+
+__attribute__((format(printf, 1, 2))) static void wrong(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (failed)
+		return;
+	failed = true;
+	printf("     %s, size %u, counters from %u, after %" PRIu64
+	       " added, %" PRIu64 " used, %" PRIu64 " got back: ",
+	       ring_info.name, config.ring_size, config.origin, added, used,
+	       got);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+static void *buf_of(uint64_t seq)
+{
+	return space + (seq * 64) % SPAN;
+}
+
+static void *data_of(uint64_t seq)
+{
+	return space + (seq * 64) % SPAN + 1;
+}
+
+static unsigned len_of(uint64_t seq)
+{
+	return 1 + seq % 1009;
+}
+
+static bool add(void)
+{
+	if (add_inbuf(len_of(added), buf_of(added), data_of(added)))
+		return false;
+	added++;
+	if (added - used > config.ring_size)
+		wrong("more than the ring holds");
+	return true;
+}
+
+static bool use(void)
+{
+	unsigned len;
+	void *buf;
+
+	if (avail_empty() != (used == added))
+		wrong("avail_empty says %d", avail_empty());
+	if (!use_buf(&len, &buf)) {
+		if (used != added)
+			wrong("use_buf finds nothing");
+		return false;
+	}
+	if (used == added)
+		wrong("use_buf finds a buffer that was not added");
+	if (buf != buf_of(used))
+		wrong("use_buf gives another buffer");
+	if (ring_info.max_len && len != len_of(used))
+		wrong("use_buf gives length %u, not %u", len, len_of(used));
+	used++;
+	return true;
+}
+
+static bool get(void)
+{
+	unsigned len;
+	void *buf, *data;
+
+	if (ring_info.completes && used_empty() != (got == used))
+		wrong("used_empty says %d", used_empty());
+	data = get_buf(&len, &buf);
+	if (!data) {
+		if (ring_info.completes && got != used)
+			wrong("get_buf finds nothing");
+		return false;
+	}
+	if (got == (ring_info.completes ? used : added))
+		wrong("get_buf finds a buffer that is not to be had");
+	if (ring_info.completes) {
+		if (data != data_of(got))
+			wrong("get_buf gives another buffer's data");
+		if (buf != buf_of(got))
+			wrong("get_buf gives another buffer");
+		if (ring_info.max_len && len != len_of(got) - 1)
+			wrong("get_buf gives length %u, not %u", len,
+			      len_of(got) - 1);
+	}
+	got++;
+	return true;
+}
+
+/* ---- Behaviours ---- */
+
+static void fresh(void)
+{
+	free_all();
+	alloc_ring();
+	added = used = got = 0;
+	kicks = calls = 0;
+	if (use() || get())
+		wrong("a new ring is not empty");
+}
+
+static void drain(void)
+{
+	while (use())
+		;
+	while (get())
+		;
+	if (used != added || (ring_info.completes && got != added))
+		wrong("not all of it came back");
+}
+
+static void capacity(void)
+{
+	fresh();
+	for (int round = 0; round < 3; round++) {
+		uint64_t before = added;
+
+		/* made-up completions have to be taken for more to be added */
+		while (add())
+			if (!ring_info.completes)
+				get();
+		if (added - before != config.ring_size)
+			wrong("it takes %" PRIu64 " buffers", added - before);
+		if (add())
+			wrong("full, it takes one more");
+		drain();
+	}
+}
+
+static uint32_t draw(void)
+{
+	static uint64_t state = 88172645463325252ull;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state >> 32;
+}
+
+static void operations(void)
+{
+	unsigned burst = 2 * config.ring_size;
+	unsigned left = 200000;
+
+	if (burst > 50000)
+		burst = 50000;
+	fresh();
+	while (left) {
+		unsigned n = 1 + draw() % burst;
+		bool (*step)(void) = (bool (*[])(void)){ add, use,
+							 get }[draw() % 3];
+
+		for (; n && left && step(); n--)
+			left--;
+		left -= !!left;
+		/* what is refused must be right to be refused */
+		if (ring_info.completes && step == add && n && left &&
+		    added - got != config.ring_size)
+			wrong("add_inbuf refuses with room left");
+	}
+	drain();
+}
+
+static void kick_if_added(unsigned n, unsigned expected, const char *what)
+{
+	unsigned before = kicks;
+
+	for (unsigned i = 0; i < n; i++)
+		add();
+	kick_available();
+	if (kicks - before != expected)
+		wrong("%s: %u kicks, not %u", what, kicks - before, expected);
+}
+
+static void call_if_used(unsigned n, unsigned expected, const char *what)
+{
+	unsigned before = calls;
+
+	for (unsigned i = 0; i < n; i++)
+		use();
+	call_used();
+	if (calls - before != expected)
+		wrong("%s: %u calls, not %u", what, calls - before, expected);
+}
+
+static void notifications(void)
+{
+	const unsigned size = config.ring_size;
+
+	fresh();
+	/* rounds enough to take the counters past where they wrap */
+	for (int round = 0; round < 20; round++) {
+		kick_if_added(0, 0, "nothing added");
+		if (!enable_kick())
+			wrong("enable_kick: empty, and not safe to sleep");
+		kick_if_added(0, 0, "armed, nothing added");
+		kick_if_added(size, 1, "armed, a full ring added");
+		if (enable_kick())
+			wrong("enable_kick: not empty, and safe to sleep");
+		disable_kick();
+
+		call_if_used(0, 0, "nothing used");
+		if (!enable_call())
+			wrong("enable_call: empty, and not safe to sleep");
+		call_if_used(1, 1, "armed, one used");
+		call_if_used(size - 1, 0, "no longer armed, the rest used");
+		if (enable_call())
+			wrong("enable_call: not empty, and safe to sleep");
+		disable_call();
+		drain();
+		call_if_used(0, 0, "all used and told");
+
+		if (!enable_kick())
+			wrong("enable_kick: empty again, and not safe");
+		kick_if_added(1, 1, "armed, one added");
+		if (size > 1)
+			kick_if_added(1, 0, "no longer armed, one added");
+		drain();
+		call_used();
+	}
+}
+
+/* @sizes ends with 0; sizes that the layout has not are passed over. */
+static void over(const char *name, void (*behaviour)(void),
+		 const unsigned *sizes)
+{
+	/* up to the wraps of 16 and 32 bits, and far from them */
+	static const uint32_t origins[] = { 0, 0x7ffe, 0xfff0, 0xfffe,
+					    0x7ffffffe, 0xfffffff0,
+					    0xfffffffe };
+
+	failed = false;
+	for (; *sizes; sizes++) {
+		if (*sizes < ring_info.min_size || *sizes > ring_info.max_size ||
+		    (ring_info.power_of_two && (*sizes & (*sizes - 1))))
+			continue;
+		config.ring_size = *sizes;
+		for (unsigned i = 0; i < sizeof(origins) / sizeof(*origins);
+		     i++) {
+			config.origin = origins[i];
+			behaviour();
+		}
+	}
+	free_all();
+	printf("%s contract of %s: %s\n", failed ? "FAIL" : "ok  ",
+	       ring_info.name, name);
+}
+
+int main(void)
+{
+	const unsigned sizes[] = { 1, 2, 3, 4, 5, 100, 256, 1000,
+				   ring_info.max_size, 0 };
+	/* a ring of all memory takes long to fill */
+	const unsigned small[] = { 1, 2, 3, 4, 5, 100, 256, 1000, 32768, 0 };
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!ring_info.addresses) {
+		printf("skip contract of %s: it holds no buffers\n",
+		       ring_info.name);
+		return 0;
+	}
+	space = mmap(NULL, SPAN + 64, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
+	if (space == MAP_FAILED)
+		return 1;
+
+	over("exactly its size fits, one more is refused", capacity, small);
+	over("200000 operations, each buffer back once and in order",
+	     operations, sizes);
+	if (ring_info.notifies)
+		over("a notification when asked for, and only then",
+		     notifications, small);
+	return 0;
+}
