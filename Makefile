@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: MIT
-#
-# make             every layout and tool, at the top of the tree
-# make check       every test		make bench	every layout, measured
-# make help        the rest
-#
-# CC, CFLAGS and LTO may be set; V=1 shows the commands.
+# make, make bench, make check; make help tells the rest
 
 CFLAGS ?= -O2 -g
 LTO ?= 1
@@ -89,9 +84,29 @@ $(BROKEN): build/tests/ring/broken.o build/main.o $(RING_OBJS)
 $(UNIT) $(CONTRACTS) $(DISTURBED) $(BROKEN):
 	$(Q)$(LINK) $^ -o $@ -lm
 
+# ---- The rest ----
+
+libexec = $(PREFIX)/libexec/ringtest
+
+install: all
+	install -d $(DESTDIR)$(libexec) $(DESTDIR)$(PREFIX)/bin \
+		$(DESTDIR)$(PREFIX)/share/man/man1
+	install $(LAYOUTS) $(TOOLS) run-on-all.sh $(DESTDIR)$(libexec)
+	sed 's|@LIBEXEC@|$(libexec)|' tools/ringtest.in >build/ringtest
+	install build/ringtest $(DESTDIR)$(PREFIX)/bin
+	install -m 644 doc/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+
+help:
+	@echo 'make              build everything: $(LAYOUTS) $(TOOLS)'
+	@echo 'make bench        time every layout on a pair of CPUs'
+	@echo 'make check        run every test; TESTS="tests/..." runs some'
+	@echo 'make install      under PREFIX ($(PREFIX)); DESTDIR'
+	@echo 'make clean        remove what was built'
+	@echo 'CC=$(CC) CFLAGS="$(CFLAGS)" LTO=$(LTO); V=1 shows the commands'
+
 clean:
 	rm -rf build $(LAYOUTS) $(TOOLS)
 
-.PHONY: all bench check clean
+.PHONY: all bench check install help clean
 .DELETE_ON_ERROR:
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -62,7 +62,7 @@ static const struct opt opts[] = {
 	  &config.format, 0, 0 },
 	{ "quiet", NULL, "print nothing, for time and perf stat", OPT_SET,
 	  &config.quiet, 0, 0 },
-	{ NULL }
+	{ .name = NULL }
 };
 
 static const char usage[] =
