@@ -1,0 +1,568 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Runs a command once for each pair of CPUs; usage() says how.
+
+usage() {
+	cat <<'END'
+usage: sh run-on-all.sh [OPTION ...] [--] COMMAND [ARGUMENT ...]
+
+Runs COMMAND with --host-affinity H --guest-affinity G appended, once for each
+guest CPU G that is online and allowed; then with --host-affinity H alone; then
+with neither. H is the last such CPU. Guest and host share a CPU only where
+COMMAND has the word --sleep. The first COMMAND that fails ends it all, with
+that command's status. COMMAND may begin with others: perf stat -- ./ring
+
+  --list           print the pairs, GUEST HOST CLASS, and run nothing
+  --all-pairs      every ordered pair, not only those with the last CPU as host
+  --classes        one pair for each thing that two CPUs can share: smt (a
+                   core), l2, llc (the last-level cache), node (a socket
+                   where no nodes are listed), machine
+  --shuffle SEED   the pairs in an order that SEED (0 to 999999999) determines
+  --allowed LIST   CPUs to use, like 0,2-5, in place of those allowed here
+  --sysroot DIR    with --list: the machine whose /sys and /proc are in DIR
+  --csv FILE       append the class and the ringtest CSV rows of each run as it
+                   ends; one FILE for each COMMAND
+  --resume         skip the runs that the --csv FILE has already
+  --plot FILE.svg  draw ns per buffer as a heat map (with gnuplot)
+  --help           print this
+
+--csv, --plot and --all-pairs set RINGTEST_FORMAT=csv and end with a matrix of
+the medians: guest down, host across, ns per buffer. Progress goes to stderr.
+END
+}
+
+say() {
+	printf 'run-on-all.sh: %s\n' "$*" >&2
+}
+
+die() {
+	say "$@"
+	exit 2
+}
+
+valid_list() (
+	range='[0-9]{1,5}(-[0-9]{1,5})?'
+	printf '%s\n' "$1" | tr '\n' x | grep -Eqx "$range(,$range)*x" ||
+		exit 1
+	IFS=,
+	for range in $1; do
+		[ "${range%-*}" -le "${range#*-}" ] || exit 1
+	done
+)
+
+# in_list CPU LIST, where a LIST is like 0,2-5 and an empty one has every CPU
+in_list() (
+	IFS=,
+	for range in ${2:-0-99999}; do
+		[ "$1" -lt "${range%-*}" ] || [ "$1" -gt "${range#*-}" ] ||
+			exit 0
+	done
+	exit 1
+)
+
+# The two topology functions print a line for each CPU that is online: its
+# number, core, socket, node, L2 and last-level cache. CPUs that share one have
+# the same word for it; "-" is not known.
+lscpu_topology() {
+	LC_ALL=C lscpu ${sysroot:+--sysroot "$sysroot"} \
+		-p=CPU,CORE,SOCKET,NODE,CACHE 2>/dev/null |
+	awk '
+	# Colons or commas part the caches, and there may be any or none.
+	{ gsub(/:/, ",") }
+	/^# CPU,/ { columns = split($0, name, ",") }
+	/^[0-9]/ {
+		split($0, id, ",")
+		for (i = 1; i <= 4; i++)
+			printf "%s ", (id[i] == "" ? "-" : id[i])
+		l2 = last = "-"
+		for (i = 5; i <= columns; i++) {
+			if (name[i] !~ /^L[0-9]d?$/ || id[i] == "")
+				continue
+			if (name[i] == "L2")
+				l2 = id[i]
+			if (last == "-" || name[i] ":" > last)
+				last = name[i] ":" id[i]
+		}
+		print l2, last
+	}'
+}
+
+# word FILE: what it says, into $word
+word() {
+	word=
+	[ ! -r "$1" ] || read -r word <"$1"
+	word=${word:--}
+}
+
+sys_topology() {
+	sys=$sysroot/sys/devices/system
+	word "$sys/cpu/online"
+	online=$word
+	for dir in "$sys"/cpu/cpu[0-9]*; do
+		cpu=${dir##*/cpu}
+		[ "$online" != - ] || break
+		in_list "$cpu" "$online" || continue
+		word "$dir/topology/thread_siblings"
+		core=$word
+		word "$dir/topology/core_siblings"
+		socket=$word node=- l2=- last=- top=0
+		for list in "$sys"/node/node[0-9]*/cpulist; do
+			word "$list"
+			[ "$word" = - ] || ! in_list "$cpu" "$word" ||
+				node=$list
+		done
+		for cache in "$dir"/cache/index[0-9]*; do
+			word "$cache/level"
+			level=${word#-}
+			word "$cache/shared_cpu_map"
+			[ "${level:-0}" -ne 2 ] || l2=$word
+			[ "${level:-0}" -le "$top" ] || top=$level last=$word
+		done
+		printf '%s ' "$cpu" "$core" "$socket" "$node" "$l2"
+		echo "$last"
+	done
+}
+
+# From those lines to the runs, a line each: GUEST:HOST:CLASS
+plan() {
+	awk -v all="$all_pairs" -v classes="$classes" -v sleep="$sleep" \
+		-v seed="$seed" '
+	# Strings, as bit masks such as 0e1 and 0e2 are the same as numbers.
+	function same(a, b, what) {
+		return id[a, what] == id[b, what] && id[a, what] != "-"
+	}
+	function class(a, b) {
+		if (a == b)
+			return "self"
+		if (same(a, b, 2))
+			return "smt"
+		if (same(a, b, 5))
+			return "l2"
+		if (same(a, b, 6))
+			return "llc"
+		# Where no nodes are listed, a socket is the nearest thing.
+		if (same(a, b, id[a, 4] == "-" ? 3 : 4))
+			return "node"
+		return "machine"
+	}
+	# The same in every awk, as the products stay below 2^53.
+	function random() {
+		return state = state * 16807 % 2147483647
+	}
+	{
+		for (i = 1; i <= 6; i++)
+			id[NR, i] = $i ""
+	}
+	END {
+		for (h = NR; h >= (all || classes ? 1 : NR) && h; h--)
+			for (g = 1; g <= NR; g++) {
+				c = class(g, h)
+				if (c == "self" && !sleep)
+					continue
+				run[++n] = id[g, 1] ":" id[h, 1] ":" c
+				if (!(c in first))
+					first[c] = run[n]
+			}
+		if (classes) {
+			split("self smt l2 llc node machine", order, " ")
+			for (i = n = 0; i++ < 6; )
+				if (order[i] in first)
+					run[++n] = first[order[i]]
+		}
+		if (seed != "") {
+			state = seed + 1
+			for (i = 0; i < 8; i++)
+				random()
+			for (i = n; i > 1; i--) {
+				j = random() % i + 1
+				swap = run[i]
+				run[i] = run[j]
+				run[j] = swap
+			}
+		}
+		for (i = 1; i <= n; i++)
+			print run[i]
+		print ":" id[NR, 1] ":no-guest-affinity"
+		print "::no-affinity"
+	}'
+}
+
+# whole FILE: its lines, but not a last one that was cut short
+whole() {
+	if [ "$(tail -c 1 "$1")" ]; then
+		sed '$d' "$1"
+	else
+		cat "$1"
+	fi
+}
+
+# Of the runs on stdin, those that $csv does not have
+not_done() {
+	{ whole "$csv" && cat; } | awk -F, '
+	function key(g, h, c) { return c ~ /^no-/ ? c : g ":" h }
+	/^class,/ { columns = NF; next }
+	columns && NF == columns { seen[key($4, $5, $1)]; next }
+	NF == 1 && split($0, run, ":") == 3 &&
+		!(key(run[1], run[2], run[3]) in seen)'
+}
+
+# add_rows: appends the ringtest rows in what the run printed to $rows
+add_rows() {
+	awk -F, -v class="$class" -v guest="$guest" -v host="$host" '
+	/^schema,layout,guest_cpu,host_cpu,/ {
+		header = $0
+		columns = NF
+		for (i = value = 0; i++ < NF; )
+			if ($i == "ns_per_buffer")
+				value = i
+	}
+	# A command that did not pass the pair on would mislabel its row.
+	guest != "" && ($3 != guest || $4 != host) { next }
+	value && NF == columns && $1 ~ /^[0-9]+$/ && $value ~ /^[0-9.]+$/ {
+		if (!n++)
+			print "class," header
+		print class "," $0
+	}' "$scratch/out" >"$scratch/new"
+	if [ ! -s "$scratch/new" ]; then
+		option=${csv:+--csv}
+		[ -z "$csv$plot" ] || die "${option:---plot}: the command" \
+			"printed no ringtest CSV row for $what: end it with a" \
+			"ring, without --quiet and --format"
+		return
+	fi
+	if [ -s "$rows" ]; then
+		[ "$(head -n 1 "$rows")" = "$(head -n 1 "$scratch/new")" ] ||
+			die "--csv: $csv has other columns: give another FILE"
+		sed 1d "$scratch/new" >"$scratch/add"
+	else
+		cat "$scratch/new" >"$scratch/add"
+	fi
+	# One write, so that an interruption leaves whole rows.
+	cat "$scratch/add" >>"$rows" || exit 1
+}
+
+# matrix text|plot: the new rows as a table, or as a script for gnuplot
+matrix() {
+	LC_ALL=C awk -F, -v old="$old" -v how="$1" '
+	function sort(a, n, i, j, t) {
+		for (i = 2; i <= n; i++) {
+			t = a[i]
+			for (j = i - 1; j && a[j] > t; j--)
+				a[j + 1] = a[j]
+			a[j + 1] = t
+		}
+	}
+	function median(key, n, i, a) {
+		n = count[key]
+		for (i = 1; i <= n; i++)
+			a[i] = sample[key, i]
+		sort(a, n)
+		return (a[int((n + 1) / 2)] + a[int(n / 2) + 1]) / 2
+	}
+	function cell(key) {
+		return key in count ? sprintf("%.2f", median(key)) : "-"
+	}
+	function table(g, h) {
+		print layouts ": median ns per buffer, guest down, host across"
+		for (h = 0; h <= hosts && guests; h++)
+			printf h ? "%9s" : "%10s", h ? host[h] : "guest\\host"
+		for (g = 1; g <= guests; g++) {
+			printf "\n%10s", guest[g]
+			for (h = 1; h <= hosts; h++)
+				printf "%9s", cell(guest[g] ":" host[h])
+		}
+		if (guests)
+			print ""
+		print "guest not pinned: " cell("no-guest-affinity") \
+			", neither pinned: " cell("no-affinity")
+	}
+	function tics(axis, cpu, n, step, i) {
+		printf "set %stics out nomirror (", axis
+		for (i = 1; i <= n; i += step)
+			printf "%s\"%s\" %d", (i > 1 ? ", " : ""), cpu[i], i
+		print ")"
+	}
+	function max(a, b) {
+		return a > b ? a : b
+	}
+	function heat_map(g, h, n, x, y, size, wide, high, scale) {
+		for (g = 1; g <= guests; g++)
+			for (h = 1; h <= hosts; h++) {
+				if (!(guest[g] ":" host[h] in count))
+					continue
+				v[g, h] = median(guest[g] ":" host[h])
+				if (!n++)
+					least = most = v[g, h]
+				least = v[g, h] < least ? v[g, h] : least
+				most = max(most, v[g, h])
+			}
+		# In pixels: a cell, the map, and the scale beside it
+		n = guests > hosts ? guests : hosts
+		size = n <= 2 ? 112 : n <= 16 ? 56 : n <= 64 ? 22 : 8
+		wide = hosts * size
+		high = guests * size
+		scale = max(high, 168)
+		x = max(wide + 260, 480)
+		y = scale + 150
+		printf "set terminal svg size %d,%d noenhanced" \
+			" font \"sans,14\" background \"white\"\n", x, y
+		print "set lmargin at screen", 90 / x
+		print "set rmargin at screen", (90 + wide) / x
+		print "set bmargin at screen", (y - 60 - high) / y
+		print "set tmargin at screen", (y - 60) / y
+		printf "set colorbox user origin %.4f,%.4f size %.4f,%.4f\n",
+			(110 + wide) / x, (y - 60 - scale) / y, 24 / x, scale / y
+		printf "set label \"%s: median time per buffer\"" \
+			" at screen %.4f,%.4f left\n", layouts, 30 / x,
+			(y - 30) / y
+		print "set xlabel \"Host CPU (number)\""
+		print "set ylabel \"Guest CPU (number)\""
+		print "set cblabel \"ns per buffer\""
+		tics("x", host, hosts, size < 20 ? 4 : 1)
+		tics("y", guest, guests, size < 20 ? 4 : 1)
+		print "set xrange [0.5:" hosts + 0.5 "]"
+		print "set yrange [" guests + 0.5 ":0.5]"
+		# Ever darker, so that it reads in grey as well.
+		print "set palette defined (0 \"#fff3b0\", 1 \"#f6b65b\"," \
+			" 2 \"#d95f4c\", 3 \"#8a2a6b\", 4 \"#2b1055\")"
+		print "set cbrange [" least ":" (most > least ? most : least + 1) "]"
+		print "set style fill solid"
+		print "$cells << EOD"
+		for (g = 1; g <= guests; g++)
+			for (h = 1; h <= hosts; h++) {
+				if (!((g, h) in v))
+					continue
+				dark = v[g, h] > (least + most) / 2
+				printf "%d %d %s ", h, g, v[g, h]
+				# A decimal below 100, and none above
+				printf "%." (v[g, h] < 100) "f", v[g, h]
+				print "", dark ? 16777215 : 0
+			}
+		print "EOD"
+		printf "plot $cells using 1:2:(.5):(.5):3 with boxxyerror" \
+			" fillcolor palette notitle"
+		if (size > 40)
+			printf ", $cells using 1:2:4:5 with labels" \
+				" textcolor rgb variable notitle"
+		print ""
+	}
+	NR == 1 {
+		columns = NF
+		for (i = 1; i <= NF; i++)
+			if ($i == "ns_per_buffer")
+				value = i
+	}
+	NR == 1 || NR <= old || NF != columns { next }
+	{
+		if (!is_layout[$3]++)
+			layouts = layouts (layouts == "" ? "" : ", ") $3
+		key = $1 ~ /^no-/ ? $1 : $4 ":" $5
+		sample[key, ++count[key]] = $value + 0
+		if (key != $1 && !is_guest[$4]++)
+			guest[++guests] = $4 + 0
+		if (key != $1 && !is_host[$5]++)
+			host[++hosts] = $5 + 0
+	}
+	END {
+		sort(guest, guests)
+		sort(host, hosts)
+		if (how == "text" && layouts != "")
+			table()
+		if (how == "plot" && guests)
+			heat_map()
+	}' "$rows"
+}
+
+list='' all_pairs='' classes='' seed='' allowed='' sysroot='' csv='' resume=''
+plot='' sleep=''
+while [ $# -gt 0 ]; do
+	option=${1%%=*} value=${1#*=}
+	case $1 in
+	--) shift; break ;;
+	--allowed | --csv | --plot | --shuffle | --sysroot)
+		[ $# -gt 1 ] || die "$1: needs a value (--help says which)"
+		value=$2
+		shift
+		;;
+	--allowed=* | --csv=* | --plot=* | --shuffle=* | --sysroot=*) ;;
+	-?*) option=$1 ;;
+	*) break ;;
+	esac
+	shift
+	case $option in
+	--help) usage; exit 0 ;;
+	--list) list=1 ;;
+	--all-pairs) all_pairs=1 ;;
+	--classes) classes=1 ;;
+	--resume) resume=1 ;;
+	--allowed)
+		allowed=$value
+		valid_list "$value" || die "--allowed: '$value' is no list" \
+			"of CPUs: give one like 0,2-5"
+		;;
+	--shuffle)
+		seed=$value
+		case $value in
+		'' | *[!0-9]* | ??????????*) die "--shuffle: '$value' is no" \
+			"seed: give a number from 0 to 999999999" ;;
+		esac
+		;;
+	--sysroot)
+		sysroot=$value
+		[ -d "${value:-no}/sys/devices/system/cpu" ] ||
+			die "--sysroot: '$value' has no sys/devices/system/cpu:" \
+			"give the directory that the other machine's tree is in"
+		;;
+	--csv)
+		csv=$value
+		case $value in
+		'' | -*) die "--csv: '$value' is no file name: give one" \
+			"(as ./NAME if it begins with -)" ;;
+		esac
+		;;
+	--plot)
+		plot=$value
+		case $value in
+		[!-]*.svg) ;;
+		*) die "--plot: '$value': give a FILE.svg (as ./FILE.svg if" \
+			"it begins with -)" ;;
+		esac
+		;;
+	*) die "$option: no such option: --help lists them" ;;
+	esac
+done
+[ $# -gt 0 ] || [ "$list" ] ||
+	die "no command: give one, like ./ring --sleep (--help says more)"
+[ -z "$sysroot" ] || [ "$list" ] ||
+	die "--sysroot: another machine's CPUs can only be listed: add --list"
+[ -z "$resume" ] || [ "$csv" ] ||
+	die "--resume: nothing says which runs are done: add --csv FILE"
+[ -z "$plot" ] || [ -w "$(dirname "$plot")" ] ||
+	die "--plot: cannot write $plot: give another FILE.svg"
+for word in "$@"; do
+	case $word in
+	--s | --sl | --sle | --slee | --sleep) sleep=1 ;;
+	esac
+done
+
+# What this process may use says nothing about another machine.
+[ "$allowed" ] || [ "$sysroot" ] || [ ! -r /proc/self/status ] ||
+	allowed=$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)
+cpus=$(lscpu_topology)
+[ "$cpus" ] || cpus=$(sys_topology)
+[ "$cpus" ] || die "cannot tell which CPUs are online: mount /sys, or install" \
+	"lscpu (Debian package util-linux)"
+cpus=$(printf '%s\n' "$cpus" | sort -n)
+usable=$(printf '%s\n' "$cpus" | while read -r cpu rest; do
+	! in_list "$cpu" "$allowed" || echo "$cpu $rest"
+done)
+[ "$usable" ] || die "--allowed: no CPU of $allowed is online: choose from" \
+	"$(printf '%s\n' "$cpus" | cut -d ' ' -f 1 | paste -s -d , -)"
+runs=$(printf '%s\n' "$usable" | plan)
+
+if [ "$(printf '%s\n' "$usable" | grep -c .)" -eq 1 ]; then
+	only="only CPU ${usable%% *} is online and allowed"
+	more='allow more CPUs (taskset, cpuset, --allowed)'
+	if [ "$sleep" ]; then
+		say "$only, so guest and host share it: to part them, $more"
+	else
+		say "$only: no pair without --sleep: add it, or $more"
+	fi
+fi
+
+[ ! -e "$csv" ] || [ -f "$csv" ] ||
+	die "--csv: $csv is no plain file: give another FILE"
+if [ -s "$csv" ]; then
+	lead=class,schema,layout,guest_cpu,host_cpu,
+	# The dot keeps the end of the line: a header may be cut short.
+	first=$(head -n 1 "$csv" && echo .)
+	[ "${first#"$lead"}" != "$first" ] ||
+		[ "${lead#"${first%.}"}" != "$lead" ] ||
+		die "--csv: $csv holds something else: give another FILE"
+	[ -z "$resume" ] || runs=$(printf '%s\n' "$runs" | not_done)
+fi
+if [ "$list" ]; then
+	printf '%s\n' "$runs" | awk -F: '$1 != "" { print $1, $2, $3 }'
+	exit 0
+fi
+
+record=$all_pairs$csv$plot old=0
+if [ "$record" ]; then
+	export RINGTEST_FORMAT=csv
+	scratch=$(mktemp -d "${TMPDIR:-/tmp}/run-on-all.XXXXXX") || exit 1
+	trap 'rm -rf "$scratch"' EXIT
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	rows=${csv:-$scratch/rows}
+	{ true >>"$rows"; } 2>/dev/null ||
+		die "--csv: cannot write $csv: give another FILE"
+	# The next row must not be glued to one that was cut short.
+	if [ "$(tail -c 1 "$rows")" ]; then
+		dd if=/dev/null of="$rows" bs=1 \
+			seek="$(whole "$rows" | wc -c)" 2>/dev/null || exit 1
+	fi
+	[ "$resume" ] || old=$(wc -l <"$rows")
+fi
+
+# Only the program, no function or built-in of this shell.
+launch() (
+	exec "$@" ${host:+--host-affinity "$host"} \
+		${guest:+--guest-affinity "$guest"}
+)
+
+total=$(printf '%s\n' "$runs" | grep -c .)
+nr=0
+start=$(date +%s)
+for run in $runs; do
+	guest=${run%%:*} class=${run##*:}
+	host=${run#*:}
+	host=${host%:*}
+	case $class in
+	no-affinity) title='NO AFFINITY' what='neither pinned' ;;
+	no-guest-affinity)
+		title='NO GUEST AFFINITY' what="no guest CPU, host CPU $host"
+		;;
+	*)
+		title="GUEST AFFINITY $guest"
+		[ -z "$all_pairs$classes" ] || title="$title HOST AFFINITY $host"
+		what="guest CPU $guest, host CPU $host ($class)"
+		;;
+	esac
+	if [ "$record$classes$seed" ]; then
+		left=
+		[ "$nr" -eq 0 ] || left=", about $((($(date +%s) - start) * \
+			(total - nr) / nr)) s left"
+		say "run $((nr + 1)) of $total: $what$left"
+	fi
+	printf '%s\n' "$title"
+	status=0
+	if [ "$record" ]; then
+		launch "$@" >"$scratch/out" || status=$?
+		cat "$scratch/out"
+	else
+		launch "$@" || status=$?
+	fi
+	if [ "$status" -ne 0 ]; then
+		say "$what: the command failed with status $status"
+		exit "$status"
+	fi
+	[ -z "$record" ] || add_rows
+	nr=$((nr + 1))
+done
+
+[ "$record" ] || exit 0
+matrix text
+[ "$plot" ] || exit 0
+matrix plot >"$scratch/plot"
+if [ ! -s "$scratch/plot" ]; then
+	say "--plot: no pair was measured, so there is nothing to draw"
+elif command -v gnuplot >/dev/null; then
+	gnuplot "$scratch/plot" >"$scratch/svg" || exit 1
+	cat "$scratch/svg" >"$plot" || exit 1
+else
+	cat "$scratch/plot" >"$plot.gnuplot" || exit 1
+	say "--plot: gnuplot is missing: install the Debian package" \
+		"gnuplot-nox, then run: gnuplot $plot.gnuplot >$plot"
+fi
