@@ -32,9 +32,9 @@ $(warning $(CC) cannot link with LTO here (clang wants the package lld): \
 endif
 endif
 
-FLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra $(lto) -pthread
+FLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra $(firstword $(lto)) -pthread
 COMPILE = $(CC) $(FLAGS) $(CPPFLAGS) -I. -MMD -MP -c
-LINK = $(CC) $(FLAGS) $(LDFLAGS)
+LINK = $(CC) $(FLAGS) $(wordlist 2,9,$(lto)) $(LDFLAGS)
 
 # Objects made with other flags are stale: all depend on this, which changes
 # only if they do.
