@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Where and with what a measurement was made, as every program reports it. */
+#ifndef HARNESS_CONTEXT_H
+#define HARNESS_CONTEXT_H
+
+/* Before the first run: steal time counts from here. */
+void context_start(void);
+
+/* Prints the "context" object of JSON; the governor is that of @cpu. */
+void context_json(int cpu);
+
+/* "guest CPU 0, host not pinned", in static memory. Below 0: not pinned. */
+const char *cpus_text(int guest_cpu, int host_cpu);
+
+/* The CPU's number in @text, or @none for one that is not pinned. */
+const char *cpu_text(char text[16], int cpu, const char *none);
+
+#endif
