@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cacheline: the floor under every ring on this pair of CPUs. How long one
+ * cache line takes to go to the other CPU and back, and what each line costs
+ * when a block that the other CPU has just written is read, or written.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/affinity.h"
+#include "harness/barrier.h"
+#include "harness/clock.h"
+#include "harness/context.h"
+#include "harness/memory.h"
+#include "harness/program.h"
+
+#define LINE	    64
+#define BLOCK_LINES 256	/* 16 KiB: in anyone's first-level cache */
+#define ROUNDS	    200	/* of which the median is taken */
+#define TRIPS	    200	/* round trips timed together */
+
+static int guest_cpu = -1, host_cpu = -1;
+static int format;
+static uint32_t repeat = 1;
+static bool one_cpu;
+
+static const struct opt opts[] = {
+	{ "guest-affinity", "CPU", "pin the one side (not pinned)", OPT_INT,
+	  &guest_cpu, 0, INT32_MAX },
+	{ "host-affinity", "CPU", "pin the other (not pinned)", OPT_INT,
+	  &host_cpu, 0, INT32_MAX },
+	{ "repeat", "N", "whole measurements (1)", OPT_U32, &repeat, 1,
+	  1000000 },
+	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, &format,
+	  0, 0 },
+	{ .name = NULL }
+};
+
+static const char usage[] =
+	"usage: cacheline [options]\n"
+	"Times one cache line's round trip between two CPUs, and what a line\n"
+	"costs that the other CPU has just written.\n"
+	"\n";
+
+struct floor {
+	double trip_ns, trip_min_ns;
+	double read_ns, write_ns;	/* per line */
+};
+static struct floor result;	/* of the last measurement */
+
+/* Goes back and forth, one higher each time: odd, the guest has passed it. */
+static uint64_t ball __cache_aligned;
+
+static struct line {
+	uint64_t word;
+	char rest[LINE - sizeof(uint64_t)];
+} *block __cache_aligned;
+
+static void wait_for(uint64_t n)
+{
+	/* A.acquire: the ball before the block. Pairs with A.release in pass. */
+	while (smp_load_acquire(&ball) != n)
+		if (one_cpu)
+			sched_yield();
+}
+
+static void pass(uint64_t n)
+{
+	/*
+	 * A.release: the block before the ball. Pairs with A.acquire in
+	 * wait_for.
+	 */
+	smp_store_release(&ball, n);
+}
+
+static void write_block(uint64_t word)
+{
+	for (int i = 0; i < BLOCK_LINES; i++)
+		WRITE_ONCE(block[i].word, word);
+	/* No edge: the stores are to have arrived, not only to be under way. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void read_block(void)
+{
+	for (int i = 0; i < BLOCK_LINES; i++)
+		(void)READ_ONCE(block[i].word);
+}
+
+static void pin(const char *option, int cpu)
+{
+	if (!pin_thread(cpu))
+		die(EXIT_CANNOT, "--%s: CPU %d was refused: %s", option, cpu,
+		    strerror(errno));
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of ns[1..ROUNDS], which it sorts: the round before them warms up. */
+static double median(double *ns)
+{
+	qsort(ns + 1, ROUNDS, sizeof(*ns), by_size);
+	return (ns[1 + (ROUNDS - 1) / 2] + ns[1 + ROUNDS / 2]) / 2;
+}
+
+static double time_block(uint64_t *n, bool reading)
+{
+	double ns[1 + ROUNDS];
+
+	for (int i = 0; i <= ROUNDS; i++) {
+		uint64_t start;
+
+		pass(*n + 1);
+		*n += 2;
+		wait_for(*n);
+		start = now_ns();
+		if (reading)
+			read_block();
+		else
+			write_block(*n);
+		ns[i] = (double)(now_ns() - start) / BLOCK_LINES;
+	}
+	return median(ns);
+}
+
+static void *guest(void *unused)
+{
+	double ns[1 + ROUNDS];
+	uint64_t n = 0;
+
+	pin("guest-affinity", guest_cpu);
+	for (int i = 0; i <= ROUNDS; i++) {
+		uint64_t start = now_ns();
+
+		for (int trip = 0; trip < TRIPS; trip++) {
+			pass(n + 1);
+			n += 2;
+			wait_for(n);
+		}
+		ns[i] = (double)(now_ns() - start) / TRIPS;
+	}
+	result.trip_ns = median(ns);
+	result.trip_min_ns = ns[1];
+	result.read_ns = time_block(&n, true);
+	result.write_ns = time_block(&n, false);
+	return unused;
+}
+
+/* Passes the ball back; towards the end it has written the block before. */
+static void *host(void *unused)
+{
+	uint64_t n = 1;
+
+	pin("host-affinity", host_cpu);
+	for (int i = 0; i < (1 + ROUNDS) * TRIPS; i++, n += 2) {
+		wait_for(n);
+		pass(n + 1);
+	}
+	for (int i = 0; i < 2 * (1 + ROUNDS); i++, n += 2) {
+		wait_for(n);
+		write_block(n);
+		pass(n + 1);
+	}
+	return unused;
+}
+
+static pthread_t start_thread(void *(*fn)(void *))
+{
+	pthread_t thread;
+	int err = pthread_create(&thread, NULL, fn, NULL);
+
+	if (err)
+		die(EXIT_FAILED, "cannot start a thread: %s", strerror(err));
+	return thread;
+}
+
+static void measure(void)
+{
+	pthread_t threads[2];
+
+	ball = 0;
+	block = alloc_pages(BLOCK_LINES * sizeof(*block));
+	threads[0] = start_thread(guest);
+	threads[1] = start_thread(host);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	free_all();
+}
+
+static void print(uint32_t nr)
+{
+	const struct floor *f = &result;
+	char guest[16], host[16];
+
+	switch (format) {
+	case FORMAT_HUMAN:
+		printf("cacheline: round trip %.1f ns (least %.1f); reading "
+		       "%.2f ns/line, writing %.2f ns/line (%s)\n", f->trip_ns,
+		       f->trip_min_ns, f->read_ns, f->write_ns,
+		       cpus_text(guest_cpu, host_cpu));
+		break;
+	case FORMAT_CSV:
+		printf("1,cacheline,%s,%s,%" PRIu32 ",%.2f,%.2f,%.3f,%.3f\n",
+		       cpu_text(guest, guest_cpu, ""),
+		       cpu_text(host, host_cpu, ""), nr, f->trip_ns,
+		       f->trip_min_ns, f->read_ns, f->write_ns);
+		break;
+	case FORMAT_JSON:
+		printf("%s{\"guest_cpu\":%s,\"host_cpu\":%s,\"sample\":%" PRIu32
+		       ",\"round_trip_ns\":%.2f,\"round_trip_min_ns\":%.2f,"
+		       "\"read_ns_per_line\":%.3f,"
+		       "\"write_ns_per_line\":%.3f}", nr ? "," : "",
+		       cpu_text(guest, guest_cpu, "null"),
+		       cpu_text(host, host_cpu, "null"), nr, f->trip_ns,
+		       f->trip_min_ns, f->read_ns, f->write_ns);
+		break;
+	}
+	finish_stdout();
+}
+
+int main(int argc, char **argv)
+{
+	int operands;
+
+	format = format_default();
+	operands = opt_parse(argc, argv, opts, usage);
+	if (operands < argc)
+		die(EXIT_USAGE, "%s: not an option; every option begins with "
+		    "--", argv[operands]);
+	if (guest_cpu >= 0)
+		require_cpu("guest-affinity", guest_cpu);
+	if (host_cpu >= 0)
+		require_cpu("host-affinity", host_cpu);
+	one_cpu = allowed_cpus() == 1 ||
+		  (guest_cpu >= 0 && guest_cpu == host_cpu);
+	if (one_cpu)
+		warn("both sides share one CPU: this times the scheduler; two "
+		     "CPUs would measure a cache line");
+
+	context_start();
+	if (format == FORMAT_CSV)
+		printf("schema,tool,guest_cpu,host_cpu,sample,round_trip_ns,"
+		       "round_trip_min_ns,read_ns_per_line,"
+		       "write_ns_per_line\n");
+	if (format == FORMAT_JSON)
+		printf("{\"schema\":1,\"samples\":[");
+	for (uint32_t i = 0; i < repeat; i++) {
+		measure();
+		print(i);
+	}
+	if (format == FORMAT_JSON) {
+		printf("],\"context\":");
+		context_json(guest_cpu);
+		printf("}\n");
+	}
+	finish_stdout();
+	return EXIT_DONE;
+}
