@@ -15,8 +15,9 @@
  * Neither idx nor the events have lines of their own: each shares one with the
  * first or last entries of its ring, as virtio lays them out.
  *
- * A variant defines CONSUME and includes this file. How a consumer finds out
- * what is new:
+ * A variant defines CONSUME and includes this file; one with another host
+ * defines RING_NAME and HOST_SIDE, the file that has it. How a consumer finds
+ * out what is new:
  */
 enum {
 	BY_INDEX,	/* reads idx, then the entry */
@@ -27,6 +28,12 @@ enum {
 };
 #ifndef CONSUME
 #define CONSUME BY_INDEX
+#endif
+#ifndef RING_NAME
+#define RING_NAME                                                              \
+	(CONSUME == BY_ENTRY ? "virtio_ring_poll" :                            \
+	 CONSUME == IN_ORDER ? "virtio_ring_inorder" :                         \
+			       "virtio_ring_0_9")
 #endif
 /*
  * Edges:
@@ -57,16 +64,19 @@ static struct guest {
 } __cache_aligned guest;
 ASSERT_APART(struct guest);
 
+#ifndef HOST_SIDE
 static struct host {
 	uint32_t used_idx;	/* next to use */
 	uint32_t called_idx;	/* used_idx at the last look at used_event */
 } __cache_aligned host;
 ASSERT_APART(struct host);
+#endif
+
+/* Before the first use_buf; the ring's memory is all set. */
+static void init_host(uint32_t origin);
 
 const struct ring_info ring_info = {
-	.name = CONSUME == BY_ENTRY ? "virtio_ring_poll" :
-		CONSUME == IN_ORDER ? "virtio_ring_inorder" :
-				      "virtio_ring_0_9",
+	.name = RING_NAME,
 	.min_size = 1,
 	.max_size = VRING_MAX_SIZE,
 	.power_of_two = true,
@@ -102,7 +112,6 @@ void alloc_ring(void)
 		.used_idx = origin,
 		.kicked_idx = origin,
 	};
-	host = (struct host){ .used_idx = origin, .called_idx = origin };
 
 	for (uint32_t i = 0; i < size; i++)
 		ring.desc[i].next = i + 1;
@@ -115,6 +124,7 @@ void alloc_ring(void)
 	ring.used->idx = origin;
 	*ring.avail_event = origin - 1;	/* not armed */
 	*ring.used_event = origin - 1;
+	init_host(origin);
 }
 
 /* ---- guest side ---- */
@@ -242,6 +252,15 @@ void kick_available(void)
 
 /* ---- host side ---- */
 
+#ifdef HOST_SIDE
+#include HOST_SIDE
+#else
+
+static void init_host(uint32_t origin)
+{
+	host = (struct host){ .used_idx = origin, .called_idx = origin };
+}
+
 void disable_kick(void)
 {
 	/* Events are armed for one index only: nothing to take back. */
@@ -336,3 +355,4 @@ void call_used(void)
 	if (need_event(READ_ONCE(*ring.used_event), host.used_idx, since))
 		call();
 }
+#endif
