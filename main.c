@@ -112,6 +112,7 @@ static __hot_inline void guest_loop(const bool verify)
 			WRITE_ONCE(guest.where, POLLING);
 			while (used_empty())
 				poll_pause();
+			burn_cycles(config.hold);
 			WRITE_ONCE(guest.where, RUNNING);
 			continue;
 		}
@@ -165,6 +166,7 @@ static __hot_inline void host_loop(const bool verify)
 			WRITE_ONCE(host.where, POLLING);
 			while (avail_empty())
 				poll_pause();
+			burn_cycles(config.hold);
 			WRITE_ONCE(host.where, RUNNING);
 			continue;
 		}
@@ -180,6 +182,8 @@ static __hot_inline void host_loop(const bool verify)
 		}
 		disable_kick();
 	}
+	/* The last look: what a layout has held back until now is due. */
+	avail_empty();
 	if (uncalled)
 		call_used();
 	publish(&host, 0, used);

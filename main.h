@@ -30,6 +30,10 @@ struct ring_info {
 	bool notifies;			/* has kick and call: --sleep works */
 	bool completes;			/* get_buf reports real completions of
 					 * real buffers */
+	bool batches;			/* what a side added or used may show
+					 * only when it is full, finds nothing,
+					 * asks for a notification or gives one;
+					 * a host ends with avail_empty */
 	const char *param;		/* what --param sets; NULL: nothing */
 	unsigned param_divisor;		/* --param is at most ring_size / this */
 };
@@ -107,6 +111,7 @@ extern struct config {
 	uint32_t param;		/* the layout's own; 0: not set */
 	uint32_t origin;	/* where counters start; not 0 only in tests */
 	uint32_t guest_work, host_work;	/* cycles burnt per buffer */
+	uint32_t hold;		/* cycles to hold off after polling in vain */
 	uint32_t exit_cycles;
 	uint32_t repeat;
 	uint32_t timeout_s;	/* 0: never */

@@ -5,12 +5,14 @@
 #include "program.h"
 
 #define NO_LIMIT UINT64_MAX
+#define AUTO	 UINT32_MAX
 
 struct config config = {
 	.run_cycles = 10000000,
 	.outstanding = NO_LIMIT,
 	.ring_size = 256,
 	.batch = 1,
+	.hold = AUTO,
 	.exit_cycles = 500,
 	.repeat = 1,
 	.timeout_s = 10,
@@ -53,6 +55,8 @@ static const struct opt opts[] = {
 	  &config.exit_cycles, 0, MAX_BURN },
 	{ "no-poll-first", NULL, "arm at once, don't look once more before",
 	  OPT_CLEAR, &config.poll_first, 0, 0 },
+	{ "hold", "N", "cycles that a side which had to poll gives the other to "
+	  "get ahead (auto)", OPT_U32, &config.hold, 0, MAX_BURN },
 	{ "repeat", "N", "whole runs, each on fresh memory (1)", OPT_U32,
 	  &config.repeat, 1, 1000000 },
 	{ "verify", NULL, "check every buffer", OPT_SET, &config.verify, 0, 0 },
@@ -84,6 +88,29 @@ static void check_size(void)
 		    "most %u", size, ring_info.name, ring_info.max_size);
 }
 
+/*
+ * A side that has polled in vain has caught up. Were it to go on at once, it
+ * would keep meeting the other on the line that is being written, and both
+ * would crawl from line to line. So it first lets the other get ahead: by about
+ * half of all that may be under way, at some cycles for each buffer, and never
+ * by more than fits the nearest cache. doc/experiments has the measurements.
+ */
+#define HOLD_PER_BUFFER 8
+#define HOLD_MOST	4096
+
+static void set_hold(void)
+{
+	uint64_t window = config.ring_size;
+
+	if (config.hold != AUTO)
+		return;
+	if (config.outstanding < window)
+		window = config.outstanding;
+	config.hold = (window - 1) * HOLD_PER_BUFFER;
+	if (config.hold > HOLD_MOST || window > HOLD_MOST)
+		config.hold = HOLD_MOST;
+}
+
 static void check_param(void)
 {
 	unsigned most;
@@ -111,6 +138,7 @@ void config_init(int argc, char **argv)
 		    "--", argv[operands]);
 	check_size();
 	check_param();
+	set_hold();
 
 	if (config.sleep && !ring_info.notifies)
 		die(EXIT_CANNOT, "--sleep: %s has no notifications; leave it "
