@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * ring: descriptors used in place.
+ * ring: descriptors used in place, and what its variant shares.
  *
  * Guest and host go round one array. A descriptor belongs to the host while
  * its HW flag is set, else to the guest, which reuses it in ring order.
@@ -10,6 +10,10 @@
  *	kick_index	a pair of lines of its own; written by the host
  *	call_index	a pair of lines of its own; written by the guest
  *
+ * COMPACT packs a descriptor into its first word, 8 to a cache line. What that
+ * costs: buffers shorter than 64 KiB at addresses below 2^47, completed in the
+ * order in which they were added.
+ *
  * Edges:
  *	A  guest to host: address and length, then HW set
  *	B  host to guest: length used, then HW clear
@@ -18,16 +22,35 @@
  */
 #include "main.h"
 
+#ifndef COMPACT
+#define COMPACT 0
+#endif
+
 #define DESC_HW 1
 
-struct desc {
-	uint16_t flags;
-	uint16_t index;		/* names the buffer, so that a host could
+/* What one store gives to the other side, whole. */
+union head {
+	struct {
+		uint16_t flags;
+		uint16_t index;	/* names the buffer, so that a host could
 				 * complete in another order */
-	uint32_t len;
-	uint64_t addr;
+		uint32_t len;
+	};
+	struct {
+		uint64_t hw : 1;
+		uint64_t short_len : 16;
+		uint64_t short_addr : 47;
+	};
+	uint64_t word;
 };
-_Static_assert(sizeof(struct desc) == 16, "four descriptors to a line");
+
+struct desc {
+	union head head;
+#if !COMPACT
+	uint64_t addr;
+#endif
+};
+_Static_assert(sizeof(struct desc) == (COMPACT ? 8 : 16), "as it says above");
 
 struct event {
 	uint16_t kick_index __cache_aligned;
@@ -49,7 +72,7 @@ struct name {
 /* The counters are kept apart, or gcc updates both with one vector. */
 static struct guest {
 	uint32_t avail_idx;	/* next to add */
-	struct name *names;	/* by desc.index */
+	struct name *names;	/* by index, or by place in the ring */
 	uint32_t used_idx;	/* next to get back */
 	uint32_t kicked_idx;	/* avail_idx at the last look at kick_index */
 } __cache_aligned guest;
@@ -62,11 +85,11 @@ static struct host {
 ASSERT_APART(struct host);
 
 const struct ring_info ring_info = {
-	.name = "ring",
+	.name = COMPACT ? "ring_compact" : "ring",
 	.min_size = 1,
 	.max_size = 32768,	/* half of what an event index can tell apart */
 	.power_of_two = true,
-	.max_len = UINT32_MAX,
+	.max_len = COMPACT ? UINT16_MAX : UINT32_MAX,
 	.addresses = true,
 	.notifies = true,
 	.completes = true,
@@ -87,52 +110,78 @@ void alloc_ring(void)
 	};
 	host = (struct host){ .used_idx = origin, .called_idx = origin };
 
-	for (uint32_t i = 0; i < size; i++)
-		ring.desc[i].index = i;
+	for (uint32_t i = 0; i < size && !COMPACT; i++)
+		ring.desc[i].head.index = i;
 	ring.event->kick_index = origin - 1;	/* not armed */
 	ring.event->call_index = origin - 1;
+}
+
+static inline bool has_hw(union head head)
+{
+	return COMPACT ? head.hw : head.flags & DESC_HW;
+}
+
+/* The host's turn at descriptor number @idx? */
+static inline bool look(uint32_t idx)
+{
+	union head head = {
+		.word = READ_ONCE(ring.desc[idx & ring.mask].head.word),
+	};
+
+	return has_hw(head);
 }
 
 /* ---- guest side ---- */
 
 int add_inbuf(unsigned len, void *buf, void *data)
 {
-	struct desc *desc = &ring.desc[guest.avail_idx & ring.mask];
-	uint16_t index;
+	const uint32_t slot = guest.avail_idx & ring.mask;
+	struct desc *desc = &ring.desc[slot];
+	union head head = { 0 };
 
 	if (guest.avail_idx - guest.used_idx > ring.mask)
 		return -1;
 
+#if COMPACT
+	guest.names[slot] = (struct name){ data, buf };
+	head.hw = 1;
+	head.short_len = len;
+	head.short_addr = (uintptr_t)buf;
+#else
 	/* The buffer that last completed here has left its index to us. */
-	index = READ_ONCE(desc->index);
-	guest.names[index] = (struct name){ data, buf };
+	head.word = READ_ONCE(desc->head.word);
+	guest.names[head.index] = (struct name){ data, buf };
 	WRITE_ONCE(desc->addr, (uintptr_t)buf);
-	WRITE_ONCE(desc->len, len);
+	head.flags = DESC_HW;
+	head.len = len;
+#endif
 	/*
-	 * A.release: the descriptor, and the buffer, before its flag. Pairs
-	 * with A.acquire in use_buf.
+	 * A.release: the address, and the buffer, before the flag. Pairs with
+	 * A.acquire in use_buf.
 	 */
-	smp_store_release(&desc->flags, DESC_HW);
+	smp_store_release(&desc->head.word, head.word);
 	guest.avail_idx++;
 	return 0;
 }
 
 void *get_buf(unsigned *lenp, void **bufp)
 {
-	struct desc *desc = &ring.desc[guest.used_idx & ring.mask];
-	struct name *name;
+	const uint32_t slot = guest.used_idx & ring.mask;
+	const struct name *name;
+	union head head;
 
 	if (guest.used_idx == guest.avail_idx)
 		return NULL;
 	/*
-	 * B.acquire: the flag before the length used. Pairs with B.release in
-	 * use_buf.
+	 * B.acquire: the flag before the buffer is the guest's again. Pairs
+	 * with B.release in use_buf.
 	 */
-	if (smp_load_acquire(&desc->flags) & DESC_HW)
+	head.word = smp_load_acquire(&ring.desc[slot].head.word);
+	if (has_hw(head))
 		return NULL;
 
-	name = &guest.names[READ_ONCE(desc->index) & ring.mask];
-	*lenp = READ_ONCE(desc->len);
+	*lenp = COMPACT ? head.short_len : head.len;
+	name = &guest.names[COMPACT ? slot : head.index & ring.mask];
 	*bufp = name->buf;
 	guest.used_idx++;
 	return name->data;
@@ -146,7 +195,7 @@ void disable_call(void)
 bool used_empty(void)
 {
 	return guest.used_idx == guest.avail_idx ||
-	       READ_ONCE(ring.desc[guest.used_idx & ring.mask].flags) & DESC_HW;
+	       look(guest.used_idx);
 }
 
 bool enable_call(void)
@@ -184,8 +233,7 @@ void disable_kick(void)
 
 bool avail_empty(void)
 {
-	return !(READ_ONCE(ring.desc[host.used_idx & ring.mask].flags) &
-		 DESC_HW);
+	return !look(host.used_idx);
 }
 
 bool enable_kick(void)
@@ -202,22 +250,31 @@ bool enable_kick(void)
 bool use_buf(unsigned *lenp, void **bufp)
 {
 	struct desc *desc = &ring.desc[host.used_idx & ring.mask];
+	union head head;
 
 	/*
-	 * A.acquire: the flag before the descriptor. Pairs with A.release in
+	 * A.acquire: the flag before the address. Pairs with A.release in
 	 * add_inbuf.
 	 */
-	if (!(smp_load_acquire(&desc->flags) & DESC_HW))
+	head.word = smp_load_acquire(&desc->head.word);
+	if (!has_hw(head))
 		return false;
 
-	*lenp = READ_ONCE(desc->len);
+#if COMPACT
+	*lenp = head.short_len;
+	*bufp = (void *)(uintptr_t)head.short_addr;
+	head = (union head){ .short_len = *lenp - 1 };
+#else
+	*lenp = head.len;
 	*bufp = (void *)(uintptr_t)READ_ONCE(desc->addr);
-	WRITE_ONCE(desc->len, *lenp - 1);
+	head.flags = 0;
+	head.len = *lenp - 1;
+#endif
 	/*
-	 * B.release: the length used, and the end of all use of the buffer,
+	 * B.release: the end of all use of the buffer, and of the address,
 	 * before the flag. Pairs with B.acquire in get_buf.
 	 */
-	smp_store_release(&desc->flags, 0);
+	smp_store_release(&desc->head.word, head.word);
 	host.used_idx++;
 	return true;
 }
