@@ -20,11 +20,13 @@
  * out what is new:
  */
 enum {
-	BY_INDEX,	/* reads idx, then the entry */
+	BY_INDEX,	/* reads idx, then the entries up to it */
 	BY_ENTRY,	/* reads the entry, which says in which lap it was
 			 * written; idx is kept up but not read */
 	IN_ORDER,	/* reads idx only; buffers complete in order, no entry
 			 * is needed, the length used is left in desc.len */
+	BATCHED,	/* as BY_INDEX, but idx is written once for --param
+			 * entries, or when its writer has nothing else to do */
 };
 #ifndef CONSUME
 #define CONSUME BY_INDEX
@@ -33,6 +35,7 @@ enum {
 #define RING_NAME                                                              \
 	(CONSUME == BY_ENTRY ? "virtio_ring_poll" :                            \
 	 CONSUME == IN_ORDER ? "virtio_ring_inorder" :                         \
+	 CONSUME == BATCHED  ? "virtio_ring_batched" :                         \
 			       "virtio_ring_0_9")
 #endif
 /*
@@ -54,19 +57,30 @@ struct name {
 	void *buf;
 };
 
-/* The counters are kept apart, or gcc updates both with one vector. */
+/*
+ * An index that the other side wrote is read again only when all up to it is
+ * consumed: its line is written for each buffer, and each look takes it away.
+ *
+ * The counters are kept apart, or gcc updates two with one vector.
+ */
 static struct guest {
 	uint32_t avail_idx;	/* next to add */
 	struct name *names;	/* by descriptor */
 	uint32_t used_idx;	/* next to get back */
-	uint32_t kicked_idx;	/* avail_idx at the last look at avail_event */
 	uint16_t free_head;	/* free descriptors chain through next */
+	uint32_t used_seen;	/* used->idx as last read */
+	uint32_t batch;		/* BATCHED: entries to an index */
+	uint32_t published_idx;	/* BATCHED: avail->idx as last written */
+	uint32_t kicked_idx;	/* avail_idx at the last look at avail_event */
 } __cache_aligned guest;
 ASSERT_APART(struct guest);
 
 #ifndef HOST_SIDE
 static struct host {
 	uint32_t used_idx;	/* next to use */
+	uint32_t batch;		/* BATCHED: entries to an index */
+	uint32_t avail_seen;	/* avail->idx as last read */
+	uint32_t published_idx;	/* BATCHED: used->idx as last written */
 	uint32_t called_idx;	/* used_idx at the last look at used_event */
 } __cache_aligned host;
 ASSERT_APART(struct host);
@@ -84,6 +98,9 @@ const struct ring_info ring_info = {
 	.addresses = true,
 	.notifies = true,
 	.completes = true,
+	.batches = CONSUME == BATCHED,
+	.param = CONSUME == BATCHED ? "batch" : NULL,
+	.param_divisor = 1,
 };
 
 /*
@@ -101,6 +118,22 @@ static inline bool written(uint16_t entry, uint32_t idx)
 	return (uint16_t)(entry & ~ring.mask) == lap(idx);
 }
 
+/* BATCHED: a quarter of the ring, so that both sides have some to work on. */
+static uint32_t batch_size(void)
+{
+	if (config.param)
+		return config.param;
+	if (config.ring_size >= 4 * 64)
+		return 64;
+	return config.ring_size >= 4 ? config.ring_size / 4 : 1;
+}
+
+/* An index of 16 bits that is at or past @from, counted as @from is. */
+static inline uint32_t widen(uint16_t idx, uint32_t from)
+{
+	return from + (uint16_t)(idx - from);
+}
+
 void alloc_ring(void)
 {
 	const uint32_t size = config.ring_size, origin = config.origin;
@@ -108,8 +141,11 @@ void alloc_ring(void)
 	vring_init(&ring, size, alloc_pages(vring_bytes(size)));
 	guest = (struct guest){
 		.names = alloc_pages(size * sizeof(*guest.names)),
+		.batch = batch_size(),
 		.avail_idx = origin,
 		.used_idx = origin,
+		.used_seen = origin,
+		.published_idx = origin,
 		.kicked_idx = origin,
 	};
 
@@ -129,6 +165,23 @@ void alloc_ring(void)
 
 /* ---- guest side ---- */
 
+static inline void publish_avail(void)
+{
+	/*
+	 * A.release: the descriptors, the buffers and the entries before the
+	 * index. Pairs with A.acquire in use_buf.
+	 */
+	smp_store_release(&ring.avail->idx, guest.avail_idx);
+	guest.published_idx = guest.avail_idx;
+}
+
+/* BATCHED: nothing is held back from here on. */
+static inline void publish_rest_of_avail(void)
+{
+	if (CONSUME == BATCHED && guest.published_idx != guest.avail_idx)
+		publish_avail();
+}
+
 int add_inbuf(unsigned len, void *buf, void *data)
 {
 	const uint32_t idx = guest.avail_idx;
@@ -136,8 +189,10 @@ int add_inbuf(unsigned len, void *buf, void *data)
 	struct vring_desc *desc;
 	uint16_t head;
 
-	if (idx - guest.used_idx > ring.mask)
+	if (idx - guest.used_idx > ring.mask) {
+		publish_rest_of_avail();
 		return -1;
+	}
 
 	if (CONSUME == IN_ORDER) {
 		head = idx & ring.mask;
@@ -162,13 +217,11 @@ int add_inbuf(unsigned len, void *buf, void *data)
 		WRITE_ONCE(ring.avail->idx, idx + 1);
 		return 0;
 	}
-	if (CONSUME == BY_INDEX)
+	if (CONSUME != IN_ORDER)
 		WRITE_ONCE(*entry, head);
-	/*
-	 * A.release: the descriptor, the buffer and the entry before the index.
-	 * Pairs with A.acquire in use_buf.
-	 */
-	smp_store_release(&ring.avail->idx, idx + 1);
+	if (CONSUME != BATCHED ||
+	    guest.avail_idx - guest.published_idx >= guest.batch)
+		publish_avail();
 	return 0;
 }
 
@@ -188,12 +241,18 @@ void *get_buf(unsigned *lenp, void **bufp)
 		if (!written(id, idx))
 			return NULL;
 	} else {
-		/*
-		 * B.acquire: the index before the entry or length used. Pairs
-		 * with B.release in use_buf.
-		 */
-		if (smp_load_acquire(&ring.used->idx) == (uint16_t)idx)
-			return NULL;
+		if (guest.used_seen == idx) {
+			/*
+			 * B.acquire: the index before the entries or lengths
+			 * used. Pairs with B.release in publish_used.
+			 */
+			guest.used_seen =
+				widen(smp_load_acquire(&ring.used->idx), idx);
+			if (guest.used_seen == idx) {
+				publish_rest_of_avail();
+				return NULL;
+			}
+		}
 		id = CONSUME == IN_ORDER ? idx : READ_ONCE(elem->id);
 	}
 	id &= ring.mask;
@@ -222,7 +281,9 @@ bool used_empty(void)
 	if (CONSUME == BY_ENTRY)
 		return !written(READ_ONCE(ring.used->ring[idx & ring.mask].id),
 				idx);
-	return READ_ONCE(ring.used->idx) == (uint16_t)idx;
+	publish_rest_of_avail();
+	return guest.used_seen == idx &&
+	       READ_ONCE(ring.used->idx) == (uint16_t)idx;
 }
 
 bool enable_call(void)
@@ -240,6 +301,7 @@ void kick_available(void)
 {
 	uint32_t since = guest.avail_idx - guest.kicked_idx;
 
+	publish_rest_of_avail();
 	guest.kicked_idx = guest.avail_idx;
 	/*
 	 * C.kick: what was added before a look at the request. Pairs with
@@ -258,7 +320,30 @@ void kick_available(void)
 
 static void init_host(uint32_t origin)
 {
-	host = (struct host){ .used_idx = origin, .called_idx = origin };
+	host = (struct host){
+		.batch = batch_size(),
+		.used_idx = origin,
+		.avail_seen = origin,
+		.published_idx = origin,
+		.called_idx = origin,
+	};
+}
+
+static inline void publish_used(void)
+{
+	/*
+	 * B.release: the entries or lengths used, and the end of all use of the
+	 * buffers, before the index. Pairs with B.acquire in get_buf.
+	 */
+	smp_store_release(&ring.used->idx, host.used_idx);
+	host.published_idx = host.used_idx;
+}
+
+/* BATCHED: nothing is held back from here on. */
+static inline void publish_rest_of_used(void)
+{
+	if (CONSUME == BATCHED && host.published_idx != host.used_idx)
+		publish_used();
 }
 
 void disable_kick(void)
@@ -273,7 +358,9 @@ bool avail_empty(void)
 	if (CONSUME == BY_ENTRY)
 		return !written(READ_ONCE(ring.avail->ring[idx & ring.mask]),
 				idx);
-	return READ_ONCE(ring.avail->idx) == (uint16_t)idx;
+	publish_rest_of_used();
+	return host.avail_seen == idx &&
+	       READ_ONCE(ring.avail->idx) == (uint16_t)idx;
 }
 
 bool enable_kick(void)
@@ -304,12 +391,18 @@ bool use_buf(unsigned *lenp, void **bufp)
 		if (!written(head, idx))
 			return false;
 	} else {
-		/*
-		 * A.acquire: the index before the entry and the descriptor.
-		 * Pairs with A.release in add_inbuf.
-		 */
-		if (smp_load_acquire(&ring.avail->idx) == (uint16_t)idx)
-			return false;
+		if (host.avail_seen == idx) {
+			/*
+			 * A.acquire: the index before the entries and the
+			 * descriptors. Pairs with A.release in publish_avail.
+			 */
+			host.avail_seen =
+				widen(smp_load_acquire(&ring.avail->idx), idx);
+			if (host.avail_seen == idx) {
+				publish_rest_of_used();
+				return false;
+			}
+		}
 		head = CONSUME == IN_ORDER ? idx : READ_ONCE(*entry);
 	}
 	head &= ring.mask;
@@ -334,11 +427,9 @@ bool use_buf(unsigned *lenp, void **bufp)
 		WRITE_ONCE(elem->id, head);
 		WRITE_ONCE(elem->len, *lenp - 1);
 	}
-	/*
-	 * B.release: the entry or length used, and the end of all use of the
-	 * buffer, before the index. Pairs with B.acquire in get_buf.
-	 */
-	smp_store_release(&ring.used->idx, idx + 1);
+	if (CONSUME != BATCHED ||
+	    host.used_idx - host.published_idx >= host.batch)
+		publish_used();
 	return true;
 }
 
@@ -346,6 +437,7 @@ void call_used(void)
 {
 	uint32_t since = host.used_idx - host.called_idx;
 
+	publish_rest_of_used();
 	host.called_idx = host.used_idx;
 	/*
 	 * D.call: what was used before a look at the request. Pairs with
