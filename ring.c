@@ -58,6 +58,9 @@ struct event {
 };
 ASSERT_APART(struct event);
 
+/* Descriptors to prefetch ahead: both sides write what they read. */
+#define AHEAD (PREFETCH_AHEAD / sizeof(struct desc))
+
 static struct {
 	struct desc *desc;
 	struct event *event;
@@ -135,11 +138,11 @@ static inline bool look(uint32_t idx)
 
 int add_inbuf(unsigned len, void *buf, void *data)
 {
-	const uint32_t slot = guest.avail_idx & ring.mask;
+	const uint32_t idx = guest.avail_idx, slot = idx & ring.mask;
 	struct desc *desc = &ring.desc[slot];
 	union head head = { 0 };
 
-	if (guest.avail_idx - guest.used_idx > ring.mask)
+	if (idx - guest.used_idx > ring.mask)
 		return -1;
 
 #if COMPACT
@@ -155,22 +158,22 @@ int add_inbuf(unsigned len, void *buf, void *data)
 	head.flags = DESC_HW;
 	head.len = len;
 #endif
+	guest.avail_idx = idx + 1;
 	/*
 	 * A.release: the address, and the buffer, before the flag. Pairs with
 	 * A.acquire in use_buf.
 	 */
 	smp_store_release(&desc->head.word, head.word);
-	guest.avail_idx++;
 	return 0;
 }
 
 void *get_buf(unsigned *lenp, void **bufp)
 {
-	const uint32_t slot = guest.used_idx & ring.mask;
+	const uint32_t idx = guest.used_idx, slot = idx & ring.mask;
 	const struct name *name;
 	union head head;
 
-	if (guest.used_idx == guest.avail_idx)
+	if (idx == guest.avail_idx)
 		return NULL;
 	/*
 	 * B.acquire: the flag before the buffer is the guest's again. Pairs
@@ -180,10 +183,11 @@ void *get_buf(unsigned *lenp, void **bufp)
 	if (has_hw(head))
 		return NULL;
 
+	prefetch_for_write(&ring.desc[(idx + AHEAD) & ring.mask]);
+	guest.used_idx = idx + 1;
 	*lenp = COMPACT ? head.short_len : head.len;
 	name = &guest.names[COMPACT ? slot : head.index & ring.mask];
 	*bufp = name->buf;
-	guest.used_idx++;
 	return name->data;
 }
 
@@ -249,7 +253,8 @@ bool enable_kick(void)
 
 bool use_buf(unsigned *lenp, void **bufp)
 {
-	struct desc *desc = &ring.desc[host.used_idx & ring.mask];
+	const uint32_t idx = host.used_idx;
+	struct desc *desc = &ring.desc[idx & ring.mask];
 	union head head;
 
 	/*
@@ -260,6 +265,8 @@ bool use_buf(unsigned *lenp, void **bufp)
 	if (!has_hw(head))
 		return false;
 
+	prefetch_for_write(&ring.desc[(idx + AHEAD) & ring.mask]);
+	host.used_idx = idx + 1;
 #if COMPACT
 	*lenp = head.short_len;
 	*bufp = (void *)(uintptr_t)head.short_addr;
@@ -275,7 +282,6 @@ bool use_buf(unsigned *lenp, void **bufp)
 	 * before the flag. Pairs with B.acquire in get_buf.
 	 */
 	smp_store_release(&desc->head.word, head.word);
-	host.used_idx++;
 	return true;
 }
 

@@ -50,6 +50,9 @@ enum {
 #include "main.h"
 #include "virtio/vring.h"
 
+/* Entries to prefetch ahead: four lines' worth of descriptors, two of used. */
+#define AHEAD (PREFETCH_AHEAD / sizeof(struct vring_desc))
+
 static struct vring ring __cache_aligned;
 
 struct name {
@@ -202,6 +205,8 @@ int add_inbuf(unsigned len, void *buf, void *data)
 		desc = &ring.desc[head];
 		guest.free_head = READ_ONCE(desc->next);
 	}
+	/* Descriptors come free in the order in which they were used. */
+	prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);
 	guest.names[head] = (struct name){ data, buf };
 	WRITE_ONCE(desc->addr, (uintptr_t)buf);
 	WRITE_ONCE(desc->len, len);
@@ -259,6 +264,7 @@ void *get_buf(unsigned *lenp, void **bufp)
 	if (CONSUME == IN_ORDER) {
 		*lenp = READ_ONCE(ring.desc[id].len);
 	} else {
+		prefetch(&ring.used->ring[(idx + AHEAD) & ring.mask]);
 		*lenp = READ_ONCE(elem->len);
 		WRITE_ONCE(ring.desc[id].next, guest.free_head);
 		guest.free_head = id;
@@ -407,6 +413,12 @@ bool use_buf(unsigned *lenp, void **bufp)
 	}
 	head &= ring.mask;
 	desc = &ring.desc[head];
+	if (CONSUME == IN_ORDER) {
+		prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);
+	} else {
+		prefetch(&ring.desc[(head + AHEAD) & ring.mask]);
+		prefetch_for_write(&ring.used->ring[(idx + AHEAD) & ring.mask]);
+	}
 	*lenp = READ_ONCE(desc->len);
 	*bufp = (void *)(uintptr_t)READ_ONCE(desc->addr);
 

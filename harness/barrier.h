@@ -10,6 +10,9 @@
  * smp_mb			earlier stores before later loads as well; the
  *				only one that costs an instruction on x86
  * cpu_relax			says to the CPU that a loop is waiting
+ * prefetch_for_write		fetches a line, the other CPU's copy included,
+ *				so that the store does not wait for it
+ * prefetch			fetches a copy
  *
  * Who uses one for ordering gives the edge a letter, at both its ends:
  *	A.release: what is published before what. Pairs with A.acquire in ...
@@ -29,6 +32,18 @@
 #endif
 #define smp_mb() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
+#define prefetch(p) __builtin_prefetch(p)
+
+static inline void prefetch_for_write(const void *p)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	/* the builtin makes it a plain prefetch for the oldest x86 */
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
 static inline void cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -44,6 +59,12 @@ static inline void cpu_relax(void)
 	__asm__ volatile("" ::: "memory");
 #endif
 }
+
+/*
+ * How far ahead a layout prefetches, in bytes: a few lines, so that several are
+ * under way at a time, and few enough that the other side has left them.
+ */
+#define PREFETCH_AHEAD 256
 
 /*
  * CPUs fetch lines in pairs: what different threads write is kept this far
