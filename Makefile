@@ -13,7 +13,8 @@ LAYOUTS := $(filter-out main,$(basename $(wildcard *.c)))
 TOOLS := $(basename $(notdir $(wildcard tools/*.c)))
 HARNESS := $(patsubst %.c,build/%.o,$(wildcard harness/*.c))
 TOOL_ONLY := build/harness/stats.o
-RING_ONLY := $(addprefix build/harness/,config.o report.o side.o verify.o)
+RING_ONLY := $(addprefix build/harness/,config.o phases.o report.o \
+	side.o verify.o)
 RING_OBJS := $(filter-out $(TOOL_ONLY),$(HARNESS))
 TOOL_OBJS := $(filter-out $(RING_ONLY),$(HARNESS))
 

@@ -14,6 +14,7 @@
 #include "harness/affinity.h"
 #include "harness/clock.h"
 #include "harness/config.h"
+#include "harness/phases.h"
 #include "harness/program.h"
 #include "harness/report.h"
 #include "harness/side.h"
@@ -66,7 +67,7 @@ static __hot_inline void guest_loop(const bool verify)
 {
 	const uint64_t cycles = config.run_cycles, most = config.outstanding;
 	const uint32_t batch = config.batch, work = config.guest_work;
-	const bool sleep = config.sleep;
+	const bool sleep = config.sleep, phases = config.phases;
 	uint64_t added = 0, finished = 0;
 	uint32_t unkicked = 0;
 	unsigned len = 1;
@@ -102,12 +103,17 @@ static __hot_inline void guest_loop(const bool verify)
 			finished++;
 			keep(finished);
 		}
-		if (work || !(finished & (PUBLISH_EVERY - 1)))
+		if (work || !(finished & (PUBLISH_EVERY - 1))) {
 			publish(&guest, added, finished);
+			if (phases)
+				phases_point(finished, added - finished,
+					     &guest, &host);
+		}
 		if (moved)
 			continue;
 
 		publish(&guest, added, finished);
+		guest.waits++;
 		if (!sleep) {
 			WRITE_ONCE(guest.where, POLLING);
 			while (used_empty())
@@ -162,6 +168,7 @@ static __hot_inline void host_loop(const bool verify)
 		}
 
 		publish(&host, 0, used);
+		WRITE_ONCE(host.waits, host.waits + 1);
 		if (!sleep) {
 			WRITE_ONCE(host.where, POLLING);
 			while (avail_empty())
@@ -284,9 +291,10 @@ static pthread_t start_thread(void *(*fn)(void *))
 static void run_once(void)
 {
 	pthread_t guest_id, host_id;
-	struct sample sample;
+	uint64_t end_ns;
 
 	arrived = 0;
+	phases_start();
 	side_open(&guest);
 	side_open(&host);
 	guest_id = start_thread(guest_thread);
@@ -297,16 +305,19 @@ static void run_once(void)
 	side_close(&guest);
 	side_close(&host);
 	free_all();
+	phases_write();
 
 	/* Without completions the guest does not know when it is all over. */
-	sample.elapsed_ns = guest.end_ns - guest.start_ns;
-	if (!ring_info.completes && host.end_ns > guest.end_ns)
-		sample.elapsed_ns = host.end_ns - guest.start_ns;
-	sample.kicks = guest.sent;
-	sample.calls = host.sent;
-	sample.guest_spurious = guest.spurious;
-	sample.host_spurious = host.spurious;
-	report_sample(&sample);
+	end_ns = guest.end_ns;
+	if (!ring_info.completes && host.end_ns > end_ns)
+		end_ns = host.end_ns;
+	report_sample(&(struct sample){
+		.elapsed_ns = end_ns - guest.start_ns,
+		.kicks = guest.sent,
+		.calls = host.sent,
+		.guest_spurious = guest.spurious,
+		.host_spurious = host.spurious,
+	});
 }
 
 int main(int argc, char **argv)

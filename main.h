@@ -117,6 +117,7 @@ extern struct config {
 	uint32_t timeout_s;	/* 0: never */
 	int guest_cpu, host_cpu;	/* -1: not pinned */
 	int format;
+	const char *phases;	/* a file; NULL: not asked for */
 	bool sleep, relax, exit, poll_first, verify, quiet;
 	bool one_cpu;		/* guest and host have but one CPU */
 } __cache_aligned config;

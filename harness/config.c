@@ -62,6 +62,8 @@ static const struct opt opts[] = {
 	{ "verify", NULL, "check every buffer", OPT_SET, &config.verify, 0, 0 },
 	{ "timeout", "SECONDS", "give up after so long without progress "
 	  "(10; 0: never)", OPT_U32, &config.timeout_s, 0, INT32_MAX },
+	{ "phases", "FILE", "write there how the run went, point by point",
+	  OPT_TEXT, &config.phases, 0, 0 },
 	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,
 	  &config.format, 0, 0 },
 	{ "quiet", NULL, "print nothing, for time and perf stat", OPT_SET,

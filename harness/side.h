@@ -19,6 +19,7 @@ enum where { STARTING, RUNNING, POLLING, SLEEPING, DONE };
 struct side {
 	uint64_t added;		/* guest only */
 	uint64_t finished;	/* completions got, or buffers used */
+	uint64_t waits;		/* found nothing, and polled or slept */
 	uint64_t sent;		/* notifications */
 	uint64_t spurious;	/* woken for nothing */
 	uint64_t start_ns, end_ns;

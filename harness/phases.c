@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "main.h"
+#include "phases.h"
+#include "report.h"
+
+#define POINTS 4096
+
+static struct point {
+	uint64_t time_ns;
+	uint64_t finished, under_way;
+	uint64_t guest_waits, host_waits;
+} points[POINTS];
+static unsigned nr_points, run;
+static uint64_t every, next;	/* buffers between two points */
+
+void phases_start(void)
+{
+	nr_points = 0;
+	next = 0;
+	every = config.run_cycles / POINTS;
+}
+
+void phases_point(uint64_t finished, uint64_t under_way,
+		  const struct side *guest, const struct side *host)
+{
+	if (finished < next || nr_points == POINTS)
+		return;
+	points[nr_points++] = (struct point){
+		.time_ns = now_ns(),
+		.finished = finished,
+		.under_way = under_way,
+		.guest_waits = guest->waits,
+		.host_waits = READ_ONCE(host->waits),
+	};
+	next = finished + every;
+}
+
+void phases_write(void)
+{
+	FILE *f;
+
+	if (!config.phases)
+		return;
+	f = fopen(config.phases, run ? "ae" : "we");
+	if (!f)
+		run_failed("--phases: cannot write %s: %s", config.phases,
+			   strerror(errno));
+	if (!run)
+		fprintf(f, "sample,elapsed_ns,buffers,under_way,guest_waits,"
+			"host_waits\n");
+	for (unsigned i = 0; i < nr_points; i++)
+		fprintf(f, "%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 "\n", run, points[i].time_ns -
+			points[0].time_ns, points[i].finished,
+			points[i].under_way, points[i].guest_waits,
+			points[i].host_waits);
+	if (ferror(f) | fclose(f))
+		run_failed("--phases: cannot write %s: %s", config.phases,
+			   strerror(errno));
+	run++;
+}

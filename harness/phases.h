@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --phases: where within a run the two sides stream, and where they fight over
+ * one line. Points are taken by the guest every few thousand buffers, so that
+ * they cost nothing, and written when the run is over.
+ */
+#ifndef HARNESS_PHASES_H
+#define HARNESS_PHASES_H
+
+#include <stdint.h>
+
+#include "side.h"
+
+/* Main's thread, before a run. */
+void phases_start(void);
+
+/* Guest's thread: @under_way is what it has added and not got back. */
+void phases_point(uint64_t finished, uint64_t under_way,
+		  const struct side *guest, const struct side *host);
+
+/* Main's thread, after a run: its points, as CSV, to config.phases if set. */
+void phases_write(void);
+
+#endif
