@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is said about a sample, and how sure it is. Nothing here assumes a
+ * shape: every interval comes from ranks. @alpha is how often an interval may
+ * miss: 0.05 for one of 95 %.
+ */
+#ifndef HARNESS_STATS_H
+#define HARNESS_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct estimate {
+	double value;
+	bool has_interval;	/* false: too few values for @alpha */
+	double low, high;	/* the interval; NAN without one */
+};
+
+void sort_values(double *x, size_t n);
+
+/*
+ * Ranks of an interval: it goes from the k-th smallest to the k-th largest, of
+ * the values for a median, of the n(n+1)/2 averages of two values (each with
+ * itself too) for a pseudo-median. 0: no interval at this @alpha.
+ */
+uint64_t median_rank(uint64_t n, double alpha);
+uint64_t signed_rank(uint64_t n, double alpha);
+
+/* The median with its order-statistic interval. @n is at least 1. */
+struct estimate median_estimate(const double *sorted, size_t n, double alpha);
+
+/*
+ * The Hodges-Lehmann estimate, the median of all averages of two values, with
+ * the interval that Wilcoxon's signed ranks give. @n is at least 1.
+ */
+struct estimate hodges_lehmann(const double *sorted, size_t n, double alpha);
+
+/*
+ * Tukey's outer fences: what lies more than three interquartile ranges outside
+ * the quartiles is an outlier.
+ */
+void outer_fences(const double *sorted, size_t n, double *low, double *high);
+
+struct groups {
+	double centre[2];	/* medians of the two */
+	double share[2];	/* parts of 1 */
+};
+
+/* Does the sample fall into two groups? Fills in @groups if it does. */
+bool two_groups(const double *sorted, size_t n, struct groups *groups);
+
+/*
+ * The alpha for an interval that is to miss 5 times in 100. If the data decide
+ * when to stop, they now and then stop too soon, at an interval that is narrow
+ * by luck: at 0.05 it then misses up to 7 times in 100 with a look after every
+ * round, 6.5 with the looks of next_look(). At 0.04 it misses 5 times at most,
+ * as the simulation in tests/unit/stats.c shows.
+ */
+#define ALPHA_FIXED   0.05	/* the number of rounds was fixed beforehand */
+#define ALPHA_LOOKING 0.04	/* it ends at the first look that is narrow */
+
+/* After how many rounds the next look is due, @n being over: 12, 14, 16 ... */
+uint64_t next_look(uint64_t n);
+
+#endif
