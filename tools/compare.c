@@ -1,0 +1,1093 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Runs commands in turn and says whether one is faster than another: ratios
+ * pair by pair, and the interval that Wilcoxon's signed ranks give.
+ *
+ * In this order: command line; what is written for machines; warnings; one
+ * run; the rounds; the answer.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/affinity.h"
+#include "harness/clock.h"
+#include "harness/context.h"
+#include "harness/program.h"
+#include "harness/stats.h"
+
+#define MAX_COMMANDS 26		/* a letter each */
+#define MAX_OUTPUT   (16 << 20)	/* of what a command wrote, looked at */
+#define MIN_TICKS    50		/* per CPU, before they say anything */
+
+enum metric { WALL, USER, SYS, CPU, NS_PER_BUFFER, UNDECIDED };
+#define METRICS "wall|user|sys|cpu"
+static const char *const metric_names[] = { "wall", "user", "sys", "cpu",
+					    "ns_per_buffer" };
+
+static struct command {
+	char name[2];
+	const char *text;
+	char **argv;
+	double *values;		/* one per round that is over */
+	double *sorted;
+	struct estimate median;
+	double low_fence, high_fence;
+	size_t low_outliers, high_outliers;
+	struct groups groups;	/* NAN: the sample is one */
+	struct estimate ratio;	/* to the first, as a logarithm */
+} commands[MAX_COMMANDS];
+static unsigned nr_commands;
+#define for_each_command(c) \
+	for (struct command *c = commands; c < commands + nr_commands; c++)
+#define for_each_later(c) \
+	for (struct command *c = commands + 1; c < commands + nr_commands; c++)
+
+static int format, metric = UNDECIDED;
+static bool metric_fixed;
+static uint32_t runs, warmup = 1;
+static double resolve, max_time_ns, gate;
+static const char *resolve_text, *max_time_text, *gate_text;
+static const char *csv_path, *json_path, *root = "";
+static FILE *csv, *json;
+
+static uint64_t rounds;			/* over, and counting */
+static uint64_t start_ns;
+static double width = INFINITY;		/* of the widest interval, per cent */
+static const char *ending;		/* why there are no more rounds */
+
+static const struct opt opts[] = {
+	{ "metric", METRICS, "what to compare (ns per buffer, or wall)",
+	  OPT_CHOICE, &metric, 0, 0 },
+	{ "warmup", "N", "rounds before those that count (1)", OPT_U32, &warmup,
+	  0, 1000000 },
+	{ "runs", "N", "rounds that count (as many as it takes)", OPT_U32,
+	  &runs, 1, 100000000 },
+	{ "resolve", "PERCENT", "stop when the interval is narrower (1)",
+	  OPT_TEXT, &resolve_text, 0, 0 },
+	{ "max-time", "SECONDS", "begin no round after (60; none with --runs)",
+	  OPT_TEXT, &max_time_text, 0, 0 },
+	{ "fail-if-slower", "PERCENT", "status 1 if B's whole interval is",
+	  OPT_TEXT, &gate_text, 0, 0 },
+	{ "csv", "FILE", "keep every sample there", OPT_TEXT, &csv_path, 0, 0 },
+	{ "json", "FILE", "the same, one JSON object a line", OPT_TEXT,
+	  &json_path, 0, 0 },
+	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, &format, 0,
+	  0 },
+	/* for tests: where /proc and /sys are */
+	{ "root", "DIR", NULL, OPT_TEXT, &root, 0, 0 },
+	{ .name = NULL }
+};
+
+static const char usage[] =
+"usage: compare [options] 'COMMAND A' 'COMMAND B' ['COMMAND C' ...]\n"
+"Runs the commands in turn and says whether B is faster than A, and by how\n"
+"much.\n"
+"\n"
+"A command is one string, split as a shell does it but run without a shell;\n"
+"\"sh -c '...'\" is one. If it prints a ringtest row, as rings do when they see\n"
+"RINGTEST_FORMAT=csv (set here), its ns_per_buffer is compared (of several\n"
+"rows, the median), otherwise its wall time. It goes on until the interval of\n"
+"the ratio, from end to end, is narrower than --resolve, or until --max-time.\n"
+"Ctrl-C prints what there is, with status 1.\n"
+"\n";
+
+static void *more(void *p, size_t size)
+{
+	p = realloc(p, size);
+	if (!p)
+		die(EXIT_FAILED, "no memory for %zu bytes", size);
+	return p;
+}
+
+/* Decimal, whole, finite: what else strtod takes would be a slip here. */
+static double number(const char *option, const char *text, double otherwise,
+		     bool zero)
+{
+	double val = NAN;
+	char *end;
+
+	if (!text)
+		return otherwise;
+	if (*text && strspn(text, "0123456789.") == strlen(text)) {
+		val = strtod(text, &end);
+		if (*end || end == text)
+			val = NAN;
+	}
+	if (!isfinite(val) || (!zero && val == 0))
+		die(EXIT_USAGE, "--%s: '%s' is not a number %s, like 0.5",
+		    option, text, zero ? "from 0 up" : "above 0");
+	return val;
+}
+
+/* Splits as a shell does: blanks, quotes, backslashes, and nothing else. */
+static char **split(const struct command *c)
+{
+	size_t n = 0, len = strlen(c->text);
+	char **argv = more(NULL, (len / 2 + 2) * sizeof(*argv));
+	char *out = more(NULL, len + 1);
+	const char *in = c->text;
+
+	while (*(in += strspn(in, " \t\n"))) {
+		char quote = 0;
+
+		argv[n++] = out;
+		for (; *in && (quote || !strchr(" \t\n", *in)); in++) {
+			if (*in == quote) {
+				quote = 0;
+			} else if (!quote && (*in == '"' || *in == '\'')) {
+				quote = *in;
+			} else if (*in == '\\' && quote != '\'') {
+				if (!in[1])
+					die(EXIT_USAGE, "command %s: nothing "
+					    "follows the last \\: %s", c->name,
+					    c->text);
+				/* in double quotes it guards only these */
+				if (quote && !strchr("\"\\$`\n", in[1]))
+					*out++ = *in;
+				if (*++in != '\n')
+					*out++ = *in;
+			} else {
+				*out++ = *in;
+			}
+		}
+		if (quote)
+			die(EXIT_USAGE, "command %s: a %c is not closed: %s",
+			    c->name, quote, c->text);
+		*out++ = 0;
+	}
+	argv[n] = NULL;
+	if (!n)
+		die(EXIT_USAGE, "command %s is empty", c->name);
+	return argv;
+}
+
+/* May miss this often: shared out, so that all intervals hold at once. */
+static double alpha(void)
+{
+	return (runs ? ALPHA_FIXED : ALPHA_LOOKING) / (nr_commands - 1);
+}
+
+static unsigned pairs_needed(void)
+{
+	unsigned n = 1;
+
+	while (!signed_rank(n, alpha()))
+		n++;
+	return n;
+}
+
+static FILE *open_samples(const char *option, const char *path)
+{
+	FILE *f = path ? fopen(path, "we") : NULL;
+
+	if (path && !f)
+		die(EXIT_FAILED, "--%s: cannot write to %s: %s", option, path,
+		    strerror(errno));
+	return f;
+}
+
+static void read_command_line(int argc, char **argv)
+{
+	format = format_default();
+	argv += opt_parse(argc, argv, opts, usage);
+	metric_fixed = metric != UNDECIDED;
+	for (; *argv; argv++) {
+		struct command *c = &commands[nr_commands];
+
+		if (nr_commands++ == MAX_COMMANDS)
+			die(EXIT_USAGE, "too many commands; give at most %d",
+			    MAX_COMMANDS);
+		c->name[0] = 'A' + (c - commands);
+		c->text = *argv;
+		c->argv = split(c);
+	}
+	if (nr_commands < 2)
+		die(EXIT_USAGE, "give at least two commands, each as one "
+		    "string; see compare --help");
+	if (runs && resolve_text)
+		die(EXIT_USAGE, "--resolve: --runs fixes the number of rounds; "
+		    "leave out one of the two");
+	resolve = number("resolve", resolve_text, 1, true);
+	max_time_ns = 1e9 * number("max-time", max_time_text,
+				   runs ? INFINITY : 60, false);
+	gate = number("fail-if-slower", gate_text, NAN, true);
+	if (gate_text && runs && runs < pairs_needed())
+		die(EXIT_USAGE, "--fail-if-slower: no verdict comes of --runs "
+		    "%u; give at least %u", runs, pairs_needed());
+	csv = open_samples("csv", csv_path);
+	json = open_samples("json", json_path);
+}
+
+/* ---- What is written for machines ---- */
+
+struct field {
+	const char *name;
+	const char *text;	/* NULL: it is a number */
+	double number;		/* NAN: not known */
+};
+
+static void put_csv(FILE *f, const struct field *fields, bool names)
+{
+	for (const struct field *x = fields; x->name; x++) {
+		if (x > fields)
+			putc(',', f);
+		if (names) {
+			fputs(x->name, f);
+		} else if (x->text) {
+			putc('"', f);
+			for (const char *c = x->text; *c; c++)
+				fprintf(f, *c == '"' ? "\"\"" : "%c", *c);
+			putc('"', f);
+		} else if (!isnan(x->number)) {
+			fprintf(f, "%.15g", x->number);
+		}
+	}
+	putc('\n', f);
+}
+
+static void put_json(FILE *f, const struct field *fields)
+{
+	for (const struct field *x = fields; x->name; x++) {
+		fprintf(f, "%s\"%s\":", x > fields ? "," : "{", x->name);
+		if (!x->text) {
+			fprintf(f, isnan(x->number) ? "null" : "%.15g",
+				x->number);
+			continue;
+		}
+		putc('"', f);
+		for (const char *c = x->text; *c; c++)
+			fprintf(f, strchr("\"\\", *c) ? "\\%c" :
+				(unsigned char)*c < ' ' ? "\\u%04x" : "%c", *c);
+		putc('"', f);
+	}
+	putc('}', f);
+}
+
+static const char *unit(void)
+{
+	return metric == NS_PER_BUFFER ? "ns/buffer" : "ns";
+}
+
+/* ---- Warnings: how the machine may spoil the figures ---- */
+
+static unsigned threads = 1;	/* that a command is known to run at once */
+static bool progress_shown;
+
+static void clear_progress(void)
+{
+	if (progress_shown)
+		fprintf(stderr, "\r%-79s\r", "");
+	progress_shown = false;
+}
+
+/* README has a heading with the words before the first colon. */
+__attribute__((format(printf, 2, 3)))
+static void warn_once(bool *said, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	if (*said)
+		return;
+	*said = true;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	clear_progress();
+	warn("%s", line);
+}
+
+static FILE *open_below_root(const char *path)
+{
+	char full[4096];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	return fopen(full, "re");
+}
+
+/* First line of a file in sysfs; empty: it is not there. In static memory. */
+__attribute__((format(printf, 1, 2)))
+static const char *read_sys(const char *fmt, ...)
+{
+	static char line[256];
+	char path[256] = "/sys/devices/system/cpu/";
+	size_t len = strlen(path);
+	va_list ap;
+	FILE *f;
+
+	va_start(ap, fmt);
+	vsnprintf(path + len, sizeof(path) - len, fmt, ap);
+	va_end(ap);
+	f = open_below_root(path);
+	if (!f || !fgets(line, sizeof(line), f))
+		*line = 0;
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = 0;
+	return line;
+}
+
+static void check_frequency(void)
+{
+	static bool governor, turbo;
+
+	for (int cpu = 0, left = allowed_cpus(); left; cpu++) {
+		const char *name;
+
+		if (!cpu_allowed(cpu))
+			continue;
+		left--;
+		name = read_sys("cpu%d/cpufreq/scaling_governor", cpu);
+		if (*name && strcmp(name, "performance"))
+			warn_once(&governor, "CPU governor is not performance: "
+				  "%s on CPU %d lets its speed vary; do "
+				  "cpupower frequency-set -g performance", name,
+				  cpu);
+	}
+	if (*read_sys("intel_pstate/no_turbo") == '0')
+		warn_once(&turbo, "turbo is on: the speed varies with heat and "
+			  "load; write 1 to /sys/devices/system/cpu/"
+			  "intel_pstate/no_turbo");
+	if (*read_sys("cpufreq/boost") == '1')
+		warn_once(&turbo, "turbo is on: the speed varies with heat and "
+			  "load; write 0 to /sys/devices/system/cpu/cpufreq/"
+			  "boost");
+}
+
+/* Is @cpu in a list like "0-3,8"? */
+static bool listed(const char *list, int cpu)
+{
+	for (char *end; *list; list = *end ? end + 1 : end) {
+		long from = strtol(list, &end, 10), to = from;
+
+		if (*end == '-')
+			to = strtol(end + 1, &end, 10);
+		if (cpu >= from && cpu <= to)
+			return true;
+	}
+	return false;
+}
+
+/* The CPUs of a ringtest row; empty: not pinned. */
+static void check_pair(const char *guest, const char *host)
+{
+	static bool unpinned, smt;
+
+	threads = 2;
+	if (!*guest || !*host)
+		warn_once(&unpinned, "unpinned threads: the kernel may move "
+			  "them, between runs or within one; give "
+			  "--guest-affinity and --host-affinity");
+	else if (strcmp(guest, host) &&
+		 listed(read_sys("cpu%d/topology/thread_siblings_list",
+				 atoi(guest)), atoi(host)))
+		warn_once(&smt, "SMT siblings used as a pair: CPUs %s and %s "
+			  "share one core; unless that is what you measure, "
+			  "take two cores (lscpu -e shows them)", guest, host);
+}
+
+/* In ticks, of the CPUs that we may use; ours: of the commands so far. */
+struct load {
+	double all, idle, steal, ours;
+};
+
+static struct load read_load(void)
+{
+	struct load load = { 0 };
+	FILE *f = open_below_root("/proc/stat");
+	struct rusage ru;
+	char line[512];
+
+	getrusage(RUSAGE_CHILDREN, &ru);
+	load.ours = (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec +
+		     1e-6 * (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec)) *
+		    sysconf(_SC_CLK_TCK);
+	while (f && fgets(line, sizeof(line), f)) {
+		double t[8];	/* user nice system idle iowait irq softirq steal */
+		int cpu;
+
+		if (sscanf(line, "cpu%d %lf %lf %lf %lf %lf %lf %lf %lf", &cpu,
+			   t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6,
+			   t + 7) != 9 || !cpu_allowed(cpu))
+			continue;
+		for (int i = 0; i < 8; i++)
+			load.all += t[i];
+		load.idle += t[3] + t[4];
+		load.steal += t[7];
+	}
+	if (f)
+		fclose(f);
+	return load;
+}
+
+static void check_load(const struct load *was)
+{
+	static bool stolen, busy;
+	struct load is = read_load();
+	double all = is.all - was->all, steal = is.steal - was->steal, idle;
+
+	if (all < MIN_TICKS * allowed_cpus())
+		return;
+	if (steal > 0.01 * all)
+		warn_once(&stolen, "steal time above 1 %% during the runs: "
+			  "other guests of this machine took %.1f %%; measure "
+			  "when they are quiet, or on a machine of your own",
+			  100 * steal / all);
+	/* what stood idle or did our work; a tenth may go to housekeeping */
+	idle = (is.idle - was->idle + is.ours - was->ours) / all *
+	       allowed_cpus();
+	if (idle < 0.9 * threads)
+		warn_once(&busy, "fewer idle CPUs than threads: %.1f for %u; "
+			  "end what else is running, or allow more CPUs", idle,
+			  threads);
+}
+
+/* ---- One run ---- */
+
+extern char **environ;
+
+struct run {
+	double start_ns;
+	double value[NS_PER_BUFFER + 1];
+};
+
+static volatile sig_atomic_t stopped;
+static volatile pid_t child;
+static sigset_t stop_signals, usual_signals;
+static posix_spawn_file_actions_t child_files;
+static posix_spawnattr_t child_attr;
+
+/*
+ * The command's stdout and stderr. Memory, not pipes: nobody has to wake up
+ * and read while it is measured. What is too much for memory belongs in a file.
+ */
+static int captured[2];
+
+static void on_stop(int sig)
+{
+	/* the second time, for a command that does not heed the first */
+	if (child > 0)
+		kill(child, stopped ? SIGKILL : sig);
+	stopped = 1;
+}
+
+static void prepare_runs(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_stop }, old;
+
+	setenv("RINGTEST_FORMAT", "csv", 1);
+	sigprocmask(SIG_BLOCK, NULL, &usual_signals);
+	sigemptyset(&stop_signals);
+	for (int i = 0; i < 3; i++) {
+		sigaddset(&stop_signals, signals[i]);
+		/* one that is ignored, as under nohup, stays so */
+		if (!sigaction(signals[i], NULL, &old) &&
+		    old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+	}
+	posix_spawnattr_init(&child_attr);
+	posix_spawnattr_setflags(&child_attr, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&child_attr, &usual_signals);
+	posix_spawn_file_actions_init(&child_files);
+	posix_spawn_file_actions_addopen(&child_files, 0, "/dev/null", O_RDONLY,
+					 0);
+	for (int i = 0; i < 2; i++) {
+		captured[i] = memfd_create("compare", MFD_CLOEXEC);
+		if (captured[i] < 0)
+			die(EXIT_FAILED, "no memory for what commands write: "
+			    "%s", strerror(errno));
+		posix_spawn_file_actions_adddup2(&child_files, captured[i],
+						 1 + i);
+	}
+}
+
+/* The last @most bytes that a command wrote, as a string to be freed. */
+static char *read_output(int fd, size_t most)
+{
+	struct stat st = { 0 };
+	off_t from = 0;
+	size_t size = 0;
+	ssize_t got;
+	char *text;
+
+	if (!fstat(fd, &st) && (size_t)st.st_size > most)
+		from = st.st_size - most;
+	text = more(NULL, st.st_size - from + 1);
+	while ((got = pread(fd, text + size, st.st_size - from - size,
+			    from + size)) > 0)
+		size += got;
+	for (size_t i = 0; i < size; i++)
+		if (!text[i])
+			text[i] = '?';
+	text[size] = 0;
+	return text;
+}
+
+/* Adds the last lines of what was written to @fd, made safe for a terminal. */
+static void add_tail(char *to, int fd)
+{
+	char *text = read_output(fd, 800), *from = text + strlen(text);
+
+	to += strlen(to);
+	while (from > text && from[-1] == '\n')
+		*--from = 0;
+	for (int lines = 0; from > text; from--)
+		if (from[-1] == '\n' && ++lines == 8)
+			break;
+	if (*from)
+		to = stpcpy(to, "\n    ");
+	for (; *from; from++)
+		if (*from == '\n')
+			to = stpcpy(to, "\n    ");
+		else
+			*to++ = (unsigned char)*from < ' ' ? ' ' : *from;
+	*to = 0;
+	free(text);
+}
+
+static void report(void);
+
+/* Ends the comparison, after what there is, for a command that went wrong. */
+__attribute__((noreturn, format(printf, 2, 3)))
+static void command_failed(const struct command *c, const char *fmt, ...)
+{
+	char why[256], tail[2 * (800 + 9 * 5)] = "";
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	add_tail(tail, captured[0]);
+	add_tail(tail, captured[1]);
+	ending = "a command failed";
+	report();
+	finish_stdout();
+	die(EXIT_FAILED, "command %s, %s, %s%s%s", c->name, c->text, why,
+	    *tail ? "; it said:" : "", tail);
+}
+
+static double timeval_ns(struct timeval tv)
+{
+	return tv.tv_sec * 1e9 + tv.tv_usec * 1e3;
+}
+
+/* False: we are to stop, and what ran then is not a sample. */
+static bool run_once(const struct command *c, struct run *run)
+{
+	struct rusage ru;
+	uint64_t begun_ns;
+	int status, err;
+	pid_t pid;
+
+	for (int i = 0; i < 2; i++)
+		if (ftruncate(captured[i], 0) ||
+		    lseek(captured[i], 0, SEEK_SET))
+			die(EXIT_FAILED, "cannot empty a memfd: %s",
+			    strerror(errno));
+	/* no signal between the start and our knowing whom to end */
+	sigprocmask(SIG_BLOCK, &stop_signals, NULL);
+	if (stopped)
+		return false;
+	begun_ns = now_ns();
+	err = posix_spawnp(&pid, c->argv[0], &child_files, &child_attr,
+			   c->argv, environ);
+	child = err ? 0 : pid;
+	sigprocmask(SIG_SETMASK, &usual_signals, NULL);
+	if (err)
+		command_failed(c, "cannot be started: %s (no shell is used; "
+			       "\"sh -c '...'\" is one)", strerror(err));
+	while (wait4(pid, &status, 0, &ru) < 0 && errno == EINTR)
+		;
+	run->value[WALL] = now_ns() - begun_ns;
+	child = 0;
+	run->value[USER] = timeval_ns(ru.ru_utime);
+	run->value[SYS] = timeval_ns(ru.ru_stime);
+	run->value[CPU] = run->value[USER] + run->value[SYS];
+	run->start_ns = begun_ns - start_ns;
+	if (stopped)
+		return false;
+	if (WIFSIGNALED(status))
+		command_failed(c, "was ended by signal %d (%s)",
+			       WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (WEXITSTATUS(status))
+		command_failed(c, "ended with status %d", WEXITSTATUS(status));
+	return true;
+}
+
+/* Cuts a line of CSV into its fields, in place. */
+static unsigned cut(char *line, char *fields[64])
+{
+	unsigned n = 0;
+
+	while (line && n < 64)
+		fields[n++] = strsep(&line, ",");
+	return n;
+}
+
+/*
+ * Looks for ringtest rows in what the command wrote, and passes over all else:
+ * others may print around them. False: there was not even a header.
+ */
+static bool read_rows(const struct command *c, double *ns_per_buffer)
+{
+	static const char start[] = "schema,layout,guest_cpu,host_cpu,";
+	char *text = read_output(captured[0], MAX_OUTPUT), *rest = text, *line;
+	char *fields[64], *end;
+	unsigned columns = 0, count, ns = 0;
+	double *values = NULL;
+	size_t n = 0;
+
+	while ((line = strsep(&rest, "\n"))) {
+		bool header = !strncmp(line, start, strlen(start));
+
+		if (!header && (!columns || *line < '1' || *line > '9'))
+			continue;
+		line[strcspn(line, "\r")] = 0;
+		count = cut(line, fields);
+		if (header) {
+			columns = count;
+			for (ns = count - 1; ns; ns--)
+				if (!strcmp(fields[ns], "ns_per_buffer"))
+					break;
+			if (!ns)
+				command_failed(c, "printed a ringtest header "
+					       "without ns_per_buffer");
+		} else if (count == columns) {
+			values = more(values, (n + 1) * sizeof(*values));
+			values[n] = strtod(fields[ns], &end);
+			if (*end || !isfinite(values[n]) || values[n] <= 0)
+				command_failed(c, "printed nonsense: '%s' ns "
+					       "per buffer", fields[ns]);
+			n++;
+			check_pair(fields[2], fields[3]);
+		}
+	}
+	free(text);
+	if (columns && !n)
+		command_failed(c, "printed a ringtest header, but no row");
+	if (n) {
+		sort_values(values, n);
+		*ns_per_buffer = median_estimate(values, n, 1).value;
+	}
+	free(values);
+	return n;
+}
+
+/* False: we are to stop. */
+static bool measure(const struct command *c, struct run *run)
+{
+	bool rows;
+
+	if (!run_once(c, run))
+		return false;
+	rows = read_rows(c, &run->value[NS_PER_BUFFER]);
+	if (metric == UNDECIDED)
+		metric = rows ? NS_PER_BUFFER : WALL;
+	if (!metric_fixed && rows != (metric == NS_PER_BUFFER))
+		command_failed(c, "printed %s ringtest row, unlike the run "
+			       "before; --metric wall compares any two",
+			       rows ? "a" : "no");
+	if (run->value[metric] <= 0)
+		command_failed(c, "took no %s time that the kernel counts; let "
+			       "it do more, or take --metric wall",
+			       metric_names[metric]);
+	return true;
+}
+
+/* ---- The rounds ---- */
+
+/* Each line is in the file when the next run begins. */
+static void keep(const struct command *c, unsigned position,
+		 const struct run *run)
+{
+	static bool named;
+	const struct field fields[] = {
+		{ "schema", NULL, 1 },
+		{ "round", NULL, rounds + 1 },
+		{ "position", NULL, position + 1 },
+		{ "command", c->name, 0 },
+		{ "text", c->text, 0 },
+		{ "metric", metric_names[metric], 0 },
+		{ "value", NULL, run->value[metric] },
+		{ "unit", unit(), 0 },
+		{ "start_ns", NULL, run->start_ns },
+		{ "wall_ns", NULL, run->value[WALL] },
+		{ "user_ns", NULL, run->value[USER] },
+		{ "sys_ns", NULL, run->value[SYS] },
+		{ .name = NULL }
+	};
+
+	if (csv) {
+		if (!named)
+			put_csv(csv, fields, true);
+		named = true;
+		put_csv(csv, fields, false);
+		if (fflush(csv))
+			die(EXIT_FAILED, "--csv: cannot write to %s: %s",
+			    csv_path, strerror(errno));
+	}
+	if (json) {
+		put_json(json, fields);
+		putc('\n', json);
+		if (fflush(json))
+			die(EXIT_FAILED, "--json: cannot write to %s: %s",
+			    json_path, strerror(errno));
+	}
+}
+
+/*
+ * One run of each. The order turns round every time, so that drift and what
+ * one run leaves behind for the next even out; with more than two commands,
+ * who is in the middle changes as well.
+ */
+static void one_round(uint64_t nr, bool counts)
+{
+	uint64_t first = nr_commands > 2 ? nr / 2 : 0;
+
+	for (unsigned i = 0; i < nr_commands; i++) {
+		uint64_t at = first + (nr % 2 ? nr_commands - 1 - i : i);
+		struct command *c = &commands[at % nr_commands];
+		struct run run;
+
+		if (!measure(c, &run)) {
+			ending = "interrupted";
+			return;
+		}
+		if (counts) {
+			c->values[rounds] = run.value[metric];
+			keep(c, i, &run);
+		}
+	}
+	rounds += counts;
+}
+
+/* The ratios to the first, and the width of the widest interval. */
+static void compare(void)
+{
+	width = 0;
+	for_each_later(c) {
+		for (uint64_t i = 0; i < rounds; i++)
+			c->sorted[i] = log(c->values[i] / commands->values[i]);
+		sort_values(c->sorted, rounds);
+		c->ratio = hodges_lehmann(c->sorted, rounds, alpha());
+		if (!c->ratio.has_interval)
+			width = INFINITY;
+		width = fmax(width, 100 * (exp(c->ratio.high) -
+					   exp(c->ratio.low)));
+	}
+}
+
+/*
+ * How far it is. The width only, never who is ahead: who stops when he likes
+ * what he sees gets what he likes.
+ */
+static void show_progress(uint64_t first_ns, uint64_t looked)
+{
+	static uint64_t last_ns;
+	uint64_t now = now_ns();
+	double left = max_time_ns - (now - start_ns), need = runs;
+	char line[80];
+	int len;
+
+	if (!isatty(2) || now - last_ns < 100000000)
+		return;
+	last_ns = now;
+	if (!runs)
+		need = looked * (width / resolve) * (width / resolve);
+	if (need > rounds)
+		left = fmin(left, (now - first_ns) * (need / rounds - 1));
+	len = snprintf(line, sizeof(line), "round %llu, %.0f s left",
+		       (unsigned long long)rounds, fmax(left, 0) / 1e9);
+	if (!runs && looked)
+		snprintf(line + len, sizeof(line) - len,
+			 ", interval of %.2g %%, to be %g %%", width, resolve);
+	fprintf(stderr, "\r%-79s", line);
+	progress_shown = true;
+}
+
+static void run_all(void)
+{
+	uint64_t look = next_look(0), looked = 0, room = 0, first_ns;
+
+	for (uint32_t i = 0; i < warmup && !ending; i++)
+		one_round(i, false);
+	first_ns = now_ns();
+	while (!ending) {
+		if (rounds == room) {
+			room = room ? 2 * room : 64;
+			for_each_command(c) {
+				c->values = more(c->values, room * sizeof(double));
+				c->sorted = more(c->sorted, room * sizeof(double));
+			}
+		}
+		one_round(rounds, true);
+		if (!runs && rounds == look) {
+			compare();
+			looked = rounds;
+			look = next_look(look);
+		}
+		if (ending)
+			break;
+		if (runs ? rounds == runs : width < resolve)
+			ending = "done";
+		else if (now_ns() - start_ns >= max_time_ns)
+			ending = "time is over";
+		else
+			show_progress(first_ns, looked);
+	}
+	clear_progress();
+}
+
+/* ---- The answer ---- */
+
+static void summarize(void)
+{
+	static const struct groups one = { { NAN, NAN }, { NAN, NAN } };
+
+	compare();
+	for_each_command(c) {
+		memcpy(c->sorted, c->values, rounds * sizeof(double));
+		sort_values(c->sorted, rounds);
+		c->median = median_estimate(c->sorted, rounds, 0.05);
+		outer_fences(c->sorted, rounds, &c->low_fence, &c->high_fence);
+		for (uint64_t i = 0; i < rounds; i++) {
+			c->low_outliers += c->sorted[i] < c->low_fence;
+			c->high_outliers += c->sorted[i] > c->high_fence;
+		}
+		/* the last digits of a rounded figure are not groups */
+		if (!two_groups(c->sorted, rounds, &c->groups) ||
+		    c->groups.centre[1] < 1.005 * c->groups.centre[0])
+			c->groups = one;
+	}
+}
+
+/* Enough for the nearer end of an interval not to read 0. */
+static int decimals(double percent)
+{
+	return percent >= 0.095 || percent == 0 ? 1 : percent >= 0.0095 ? 2 : 3;
+}
+
+/* In words; NULL: there is no interval, so nothing can be said. */
+static const char *verdict(const struct command *c)
+{
+	static char text[128];
+	double value = 100 * (exp(c->ratio.value) - 1);
+	double low = 100 * (exp(c->ratio.low) - 1);
+	double high = 100 * (exp(c->ratio.high) - 1);
+	double far = fmax(fabs(low), fabs(high));
+	double near = fmin(fabs(low), fabs(high));
+	int d = decimals(near);
+
+	if (!c->ratio.has_interval)
+		return NULL;
+	if (low <= 0 && high >= 0)
+		snprintf(text, sizeof(text), "no difference shown (within "
+			 "%.*f %%)", decimals(far), far);
+	else
+		snprintf(text, sizeof(text), "%.*f %% %s [%.*f, %.*f]", d,
+			 fabs(value), low > 0 ? "slower" : "faster", d, near, d,
+			 far);
+	return text;
+}
+
+static void print_verdicts(void)
+{
+	for_each_later(c)
+		if (verdict(c))
+			printf("%s against A: %s\n", c->name, verdict(c));
+		else
+			printf("%s against A: no verdict from %llu pair%s of "
+			       "runs: an interval needs %u\n", c->name,
+			       (unsigned long long)rounds,
+			       rounds > 1 ? "s" : "", pairs_needed());
+	if (!commands[1].ratio.has_interval)
+		return;
+	printf("\nFaster: takes less time than A. In brackets the 95 %% "
+	       "interval, by signed ranks\nof %llu pairs",
+	       (unsigned long long)rounds);
+	if (alpha() != ALPHA_FIXED)
+		printf("; taken at %.4g %%, to allow for", 100 - 100 * alpha());
+	if (nr_commands > 2)
+		printf(" %u at once (Bonferroni)%s", nr_commands - 1,
+		       runs ? "" : "\nand");
+	printf("%s.\n", runs ? "" : " stopping when narrow");
+}
+
+static void print_command(const struct command *c, double scale, int d)
+{
+	char interval[64] = "-";
+	const double *x = c->sorted;
+
+	if (c->median.has_interval)
+		snprintf(interval, sizeof(interval), "[%.*f, %.*f]", d,
+			 c->median.low / scale, d, c->median.high / scale);
+	printf("%s %18llu %11.*f   %-22s %10.*f %10.*f\n", c->name,
+	       (unsigned long long)rounds, d, c->median.value / scale, interval,
+	       d, x[0] / scale, d, x[rounds - 1] / scale);
+	if (c->low_outliers)
+		printf("  %zu low outlier%s, kept: below %.*f, Tukey's outer "
+		       "fence\n", c->low_outliers,
+		       c->low_outliers > 1 ? "s" : "", d, c->low_fence / scale);
+	if (c->high_outliers)
+		printf("  %zu high outlier%s, kept: above %.*f, Tukey's outer "
+		       "fence\n", c->high_outliers,
+		       c->high_outliers > 1 ? "s" : "", d,
+		       c->high_fence / scale);
+	if (!isnan(c->groups.share[0]))
+		printf("  two groups: %.0f %% around %.*f, %.0f %% around "
+		       "%.*f\n", 100 * c->groups.share[0], d,
+		       c->groups.centre[0] / scale, 100 * c->groups.share[1], d,
+		       c->groups.centre[1] / scale);
+}
+
+static void print_human(void)
+{
+	static const char *const names[] = { "ns", "us", "ms", "s" };
+	char title[32] = "ns per buffer";
+	double least = INFINITY, scale = 1;
+	int i, d;
+
+	for_each_command(c) {
+		least = fmin(least, c->median.value);
+		printf("%s: %s\n", c->name, c->text);
+	}
+	if (metric != NS_PER_BUFFER) {
+		for (i = 0; i < 3 && least >= 1000 * scale; i++)
+			scale *= 1000;
+		snprintf(title, sizeof(title), "%s time, %s",
+			 metric_names[metric], names[i]);
+	}
+	least /= scale;
+	d = least < 1 ? 4 : least < 10 ? 3 : least < 100 ? 2 : 1;
+	printf("\n%-14s %5s %11s   %-22s %10s %10s\n", title, "runs", "median",
+	       "95 % interval", "min", "max");
+	for_each_command(c)
+		print_command(c, scale, d);
+	putchar('\n');
+	print_verdicts();
+	if (!strcmp(ending, "done"))
+		return;
+	printf("Ended early: %s", ending);
+	if (!runs && isfinite(width))
+		printf(", with an interval of %.2g %%, not yet %g %%", width,
+		       resolve);
+	puts(".");
+}
+
+/* One command for machines. The ratio is of times: below 1 is faster than A. */
+static void put_command(const struct command *c)
+{
+	bool later = c > commands;
+	const struct estimate none = { NAN, false, NAN, NAN };
+	const struct estimate *r = later ? &c->ratio : &none;
+	const struct field fields[] = {
+		{ "schema", NULL, 1 },
+		{ "command", c->name, 0 },
+		{ "text", c->text, 0 },
+		{ "metric", metric_names[metric], 0 },
+		{ "unit", unit(), 0 },
+		{ "n", NULL, rounds },
+		{ "median", NULL, c->median.value },
+		{ "median_low", NULL, c->median.low },
+		{ "median_high", NULL, c->median.high },
+		{ "min", NULL, c->sorted[0] },
+		{ "max", NULL, c->sorted[rounds - 1] },
+		{ "low_outliers", NULL, c->low_outliers },
+		{ "high_outliers", NULL, c->high_outliers },
+		{ "group1_centre", NULL, c->groups.centre[0] },
+		{ "group1_share", NULL, c->groups.share[0] },
+		{ "group2_centre", NULL, c->groups.centre[1] },
+		{ "group2_share", NULL, c->groups.share[1] },
+		{ "ratio", NULL, exp(r->value) },
+		{ "ratio_low", NULL, exp(r->low) },
+		{ "ratio_high", NULL, exp(r->high) },
+		{ "ratio_level", NULL, later ? 1 - alpha() : NAN },
+		{ "verdict", later ? verdict(c) : NULL, NAN },
+		{ "ended", ending, 0 },
+		{ .name = NULL }
+	};
+
+	if (format == FORMAT_JSON) {
+		/* schema is of the whole */
+		put_json(stdout, fields + 1);
+	} else {
+		if (!later)
+			put_csv(stdout, fields, true);
+		put_csv(stdout, fields, false);
+	}
+}
+
+static void report(void)
+{
+	clear_progress();
+	if (!rounds)
+		return;
+	summarize();
+	if (format == FORMAT_HUMAN) {
+		print_human();
+		return;
+	}
+	if (format == FORMAT_JSON) {
+		printf("{\"schema\":1,\"context\":");
+		context_json(-1);
+		printf(",\"commands\":[");
+	}
+	for_each_command(c) {
+		if (format == FORMAT_JSON && c > commands)
+			putchar(',');
+		put_command(c);
+	}
+	if (format == FORMAT_JSON)
+		puts("]}");
+}
+
+static int judge(void)
+{
+	int status = EXIT_DONE;
+
+	for_each_later(c) {
+		if (!c->ratio.has_interval)
+			die(EXIT_CANNOT, "--fail-if-slower: too few pairs for "
+			    "a verdict; give more --max-time");
+		if (100 * (exp(c->ratio.low) - 1) <= gate)
+			continue;
+		fprintf(stderr, "%s: --fail-if-slower: command %s is %s, all "
+			"of it above %g\n", program, c->name, verdict(c), gate);
+		status = EXIT_FAILED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct load load;
+
+	read_command_line(argc, argv);
+	prepare_runs();
+	check_frequency();
+	context_start();
+	load = read_load();
+	start_ns = now_ns();
+	run_all();
+	check_load(&load);
+	report();
+	finish_stdout();
+	if (stopped)
+		die(EXIT_FAILED, "interrupted after %llu rounds",
+		    (unsigned long long)rounds);
+	return gate_text ? judge() : EXIT_DONE;
+}
