@@ -63,6 +63,12 @@ $(TOOLS): %: build/tools/%.o $(TOOL_OBJS)
 bench: all
 	@tools/bench.sh $(LAYOUTS)
 
+bench-scale: all
+	@tools/bench-scale.sh build/bench-scale $(LAYOUTS)
+
+claims: all
+	@tools/claims.sh
+
 # ---- Tests: tests/*.test, and C programs that report in the same way ----
 
 UNIT := $(patsubst tests/unit/%.c,build/tests/%,$(wildcard tests/unit/*.c))
@@ -75,6 +81,9 @@ export LAYOUTS CC CFLAGS LTO
 
 check: all $(UNIT) $(CONTRACTS) $(DISTURBED) $(BROKEN)
 	@tests/run $(TESTS)
+
+check-long: all $(UNIT)
+	@LIMIT=7200 tests/run $(wildcard tests/*-long.test)
 
 $(UNIT): build/tests/%: build/tests/unit/%.o $(TOOL_OBJS)
 $(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o build/%.o \
@@ -100,7 +109,10 @@ install: all
 help:
 	@echo 'make              build everything: $(LAYOUTS) $(TOOLS)'
 	@echo 'make bench        time every layout on a pair of CPUs'
+	@echo 'make bench-scale  ns per buffer over size, batch, work, ...'
+	@echo 'make claims       published results beside this machine'"'"'s'
 	@echo 'make check        run every test; TESTS="tests/..." runs some'
+	@echo 'make check-long   the tests that take many minutes'
 	@echo 'make install      under PREFIX ($(PREFIX)); DESTDIR'
 	@echo 'make clean        remove what was built'
 	@echo 'CC=$(CC) CFLAGS="$(CFLAGS)" LTO=$(LTO); V=1 shows the commands'
@@ -108,6 +120,6 @@ help:
 clean:
 	rm -rf build $(LAYOUTS) $(TOOLS)
 
-.PHONY: all bench check install help clean
+.PHONY: all bench bench-scale claims check check-long install help clean
 .DELETE_ON_ERROR:
 -include $(shell find build -name '*.d' 2>/dev/null)

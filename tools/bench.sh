@@ -2,70 +2,68 @@
 # SPDX-License-Identifier: MIT
 #
 # Every layout on one pair of CPUs, in turn, so that whatever drifts drifts for
-# all: prints ns per buffer, and each layout as a multiple of ring.
+# all: ns per buffer, as a multiple of ring, and as a multiple of what a cache
+# line's round trip takes between these two CPUs.
 #
 # usage: tools/bench.sh LAYOUT...	from the top of the tree, after make
 #	BENCH_ROUNDS	runs of each layout (11)
 #	BENCH_CYCLES	buffers in a run (1000000)
-#	BENCH_CPUS	"GUEST HOST", if the pair is to be another
+#	CPUS		"GUEST HOST", if the pair is to be another
 
 rounds=${BENCH_ROUNDS:-11}
 cycles=${BENCH_CYCLES:-1000000}
-
-# The first pair that is not two threads of one core, else the first.
-pair=${BENCH_CPUS:-$(sh run-on-all.sh --list | awk '
-	$3 != "smt" { print; found = 1; exit }
-	NR == 1 { first = $0 }
-	END { if (!found) print first }')}
-# shellcheck disable=SC2086
-set -- "${pair:-none}" "$@"
-pair=$1
-shift
-if [ "$pair" = none ]; then
-	echo "bench: only one CPU to use: guest and host take turns on it" >&2
-	pin=
-	where="one CPU"
-else
-	guest=${pair%% *}
-	host=${pair#* }
-	host=${host%% *}
-	pin="--guest-affinity $guest --host-affinity $host"
-	where="guest CPU $guest, host CPU $host"
-fi
+pin=$(sh tools/pair.sh) || exit 1
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ringtest.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 
-round=0
-while [ $round -lt "$rounds" ]; do
-	for layout in "$@"; do
-		# shellcheck disable=SC2086
-		./"$layout" $pin --run-cycles "$cycles" --format csv \
-			2>"$dir/err" >"$dir/out" || {
-			cat "$dir/err" >&2
-			exit 1
-		}
-		tail -n 1 "$dir/out" | cut -d, -f13 >>"$dir/$layout"
-	done
-	round=$((round + 1))
-	[ ! -t 2 ] || printf '\rround %d of %d' $round "$rounds" >&2
-done
-[ ! -t 2 ] || printf '\r                    \r' >&2
-
-# least, median and greatest of the numbers in a file
-three() {
-	sort -n "$1" | awk '{ v[NR] = $1 }
-		END { print v[1], (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[NR] }'
+# The line is timed before and after the layouts.
+trips() {
+	# shellcheck disable=SC2086
+	./cacheline $pin --repeat 3 --format csv 2>/dev/null |
+		awk -F, 'NR > 1 { print $6 }' >>"$dir/trips"
 }
 
-echo "$rounds runs of $cycles buffers each, in turn; $where"
-echo
-printf '%-22s %10s %10s %10s %10s\n' layout 'ns/buffer' least most 'x ring'
-base=
-[ ! -f "$dir/ring" ] || base=$(three "$dir/ring" | cut -d' ' -f2)
+# ring first: it is what compare takes the others' ratios to.
+layouts=
 for layout in "$@"; do
-	three "$dir/$layout" | awk -v layout="$layout" -v base="$base" '{
-		printf "%-22s %10.2f %10.2f %10.2f %10s\n", layout, $2, $1, $3,
-			base ? sprintf("%.2f", $2 / base) : "-" }'
+	[ "$layout" = ring ] || layouts="$layouts $layout"
 done
+set --
+for layout in ring $layouts; do
+	set -- "$@" "./$layout $pin --run-cycles $cycles"
+done
+
+trips
+./compare --runs "$rounds" --format csv "$@" >"$dir/csv" || exit 1
+trips
+trip=$(sort -n "$dir/trips" | awk '{ v[NR] = $1 }
+	END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }')
+
+echo "$rounds runs of $cycles buffers each, in turn; ${pin:-one CPU}"
+echo "a cache line's round trip between the two CPUs: $trip ns"
+echo
+awk -F, -v trip="$trip" '
+BEGIN {
+	printf "%-20s %10s %9s %9s %8s %12s\n", "layout", "ns/buffer", "least",
+		"most", "x ring", "x line trip"
+}
+NR > 1 {
+	gsub(/"/, "")
+	name = $3
+	sub(/^\.\//, "", name)
+	sub(/ .*/, "", name)
+	printf "%-20s %10.2f %9.2f %9.2f %8.2f %12.3f%s\n", name, $7, $10, $11,
+		$2 == "A" ? 1 : $18, $7 / trip,
+		$14 != "" ? sprintf("  two groups: %.1f and %.1f", $14, $16) : ""
+	# noring is no layout: it is the price of the harness.
+	if (name == "noring")
+		next
+	if (!n++ || $7 < least) { least = $7; fastest = name }
+	if ($7 > most) { most = $7; slowest = name }
+}
+END {
+	printf "\nfrom the fastest, %s, to the slowest, %s: %.1f times\n",
+		fastest, slowest, most / least
+}' "$dir/csv"
