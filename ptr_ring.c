@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
  * ptr_ring: a ring of pointers, as network queues use it (ptr_ring.h has the
- * picture and the edges).
+ * picture and the edges). ptr_ring_clear_first, made from this file too, clears
+ * consumed slots before it moves the consumer's head, not after.
  *
  * Only the buffer's address crosses, and nothing comes back: a completion is
  * made up for each free slot, so that the guest can run as far ahead as the
  * ring allows.
  */
+#ifndef PTR_RING_CLEAR_FIRST
+#define PTR_RING_CLEAR_FIRST 0
+#endif
+
 #include "main.h"
 #include "ptr_ring.h"
 
@@ -20,7 +25,7 @@ static struct guest {
 ASSERT_APART(struct guest);
 
 const struct ring_info ring_info = {
-	.name = "ptr_ring",
+	.name = PTR_RING_CLEAR_FIRST ? "ptr_ring_clear_first" : "ptr_ring",
 	.min_size = 1,
 	.max_size = 1 << 24,
 	.addresses = true,
@@ -32,8 +37,8 @@ void alloc_ring(void)
 {
 	const uint32_t size = config.ring_size;
 
-	ptr_ring_init(&ring, alloc_pages(size * sizeof(void *)), size,
-		      config.param ? config.param : ptr_ring_batch(size));
+	ptr_ring_init_at(&ring, alloc_pages(size * sizeof(void *)), size,
+			 config.param);
 	guest = (struct guest){
 		.added = config.origin,
 		.completed = config.origin,

@@ -7,6 +7,7 @@
  * smp_load_acquire		what follows stays behind it
  * smp_store_release		what comes before stays before it
  * smp_add_release		the same, in one step with the addition
+ * smp_xchg_acquire		stores and gives what was there; as load_acquire
  * smp_mb			earlier stores before later loads as well; the
  *				only one that costs an instruction on x86
  * cpu_relax			says to the CPU that a loop is waiting
@@ -20,11 +21,25 @@
 #ifndef HARNESS_BARRIER_H
 #define HARNESS_BARRIER_H
 
-#define READ_ONCE(x)		 __atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, val)	 __atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
-#define smp_load_acquire(p)	 __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define smp_store_release(p, v)	 __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define smp_add_release(p, v)	 __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
+/*
+ * Before each access; a test that steps through them defines it. One access
+ * inside another would be a step with it: write them one after the other.
+ */
+#ifndef barrier_step
+#define barrier_step() ((void)0)
+#endif
+#define READ_ONCE(x)                                                           \
+	(barrier_step(), __atomic_load_n(&(x), __ATOMIC_RELAXED))
+#define WRITE_ONCE(x, val)                                                     \
+	(barrier_step(), __atomic_store_n(&(x), (val), __ATOMIC_RELAXED))
+#define smp_load_acquire(p)                                                    \
+	(barrier_step(), __atomic_load_n((p), __ATOMIC_ACQUIRE))
+#define smp_store_release(p, v)                                                \
+	(barrier_step(), __atomic_store_n((p), (v), __ATOMIC_RELEASE))
+#define smp_add_release(p, v)                                                  \
+	(barrier_step(), __atomic_fetch_add((p), (v), __ATOMIC_RELEASE))
+#define smp_xchg_acquire(p, v)                                                 \
+	(barrier_step(), __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE))
 
 /* ThreadSanitizer knows no fences, and gcc says so each time. */
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
