@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "affinity.h"
@@ -62,6 +65,43 @@ void require_cpu(const char *option, int cpu)
 	if (!cpu_allowed(cpu))
 		die(EXIT_CANNOT, "--%s: CPU %d is not one that this process "
 		    "may use; take one of %s", option, cpu, allowed_list());
+}
+
+/* A CPU's number, or -1; *end is what comes after it. */
+static long list_cpu(const char *text, char **end)
+{
+	long cpu = -1;
+
+	*end = (char *)text;
+	if (isdigit((unsigned char)*text))
+		cpu = strtol(text, end, 10);
+	return cpu > INT_MAX ? INT_MAX : cpu;
+}
+
+unsigned cpu_list(const char *option, const char *text, int *cpus,
+		  unsigned most)
+{
+	unsigned nr = 0;
+	char *at = (char *)text;
+
+	while (at) {
+		long first = list_cpu(at, &at), last = first;
+
+		if (*at == '-')
+			last = list_cpu(at + 1, &at);
+		if (first < 0 || last < first || (*at && *at != ','))
+			die(EXIT_USAGE, "--%s: '%s' is not a list of CPUs, like "
+			    "0,2-5", option, text);
+		for (long cpu = first; cpu <= last; cpu++) {
+			require_cpu(option, cpu);
+			if (nr == most)
+				die(EXIT_USAGE, "--%s: '%s' has more CPUs than "
+				    "there are threads, %u", option, text, most);
+			cpus[nr++] = cpu;
+		}
+		at = *at ? at + 1 : NULL;
+	}
+	return nr;
 }
 
 bool pin_thread(int cpu)

@@ -74,6 +74,11 @@ int format_default(void)
 	return format;
 }
 
+static const char *dashes(const struct opt *o)
+{
+	return o->name[1] ? "--" : "-";
+}
+
 static uint64_t number(const struct opt *o, const char *text)
 {
 	unsigned long long val = 0;
@@ -83,9 +88,9 @@ static uint64_t number(const struct opt *o, const char *text)
 	if (isdigit((unsigned char)*text))
 		val = strtoull(text, &end, 10);
 	if (!end || *end || errno || val < o->min || val > o->max)
-		die(EXIT_USAGE, "--%s: '%s' is not a whole number from %llu to "
-		    "%llu", o->name, text, (unsigned long long)o->min,
-		    (unsigned long long)o->max);
+		die(EXIT_USAGE, "%s%s: '%s' is not a whole number from %llu to "
+		    "%llu", dashes(o), o->name, text,
+		    (unsigned long long)o->min, (unsigned long long)o->max);
 	return val;
 }
 
@@ -110,8 +115,8 @@ static void set(const struct opt *o, const char *text)
 	case OPT_CHOICE:
 		rank = opt_choice(o->arg, text);
 		if (rank < 0)
-			die(EXIT_USAGE, "--%s: '%s' is not one of %s", o->name,
-			    text, o->arg);
+			die(EXIT_USAGE, "%s%s: '%s' is not one of %s",
+			    dashes(o), o->name, text, o->arg);
 		*(int *)o->value = rank;
 		break;
 	case OPT_TEXT:
@@ -128,7 +133,7 @@ static void help(const struct opt *opts, const char *usage)
 
 		if (!o->help)
 			continue;
-		snprintf(left, sizeof(left), "--%s%s%s", o->name,
+		snprintf(left, sizeof(left), "%s%s%s%s", dashes(o), o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");
 		printf("  %-27s %s\n", left, o->help);
 	}
@@ -164,44 +169,66 @@ static void bad_option(const struct option *longs, const char *word)
 	    word + len);
 }
 
+/* What getopt_long returns: a letter, or one of these. */
+enum { OF_HELP = 256, OF_VERSION, OF_LONG };
+
+static const struct opt *option_of(const struct opt *opts, int c)
+{
+	if (c >= OF_LONG)
+		return &opts[c - OF_LONG];
+	while (opts->name[1] || opts->name[0] != c)
+		opts++;
+	return opts;
+}
+
 int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
 {
 	struct option longs[64] = { 0 };
-	int n, c;
+	char letters[130] = ":";
+	int nr_longs = 0;
 
 	if (argc > 0 && argv[0]) {
 		const char *slash = strrchr(argv[0], '/');
 
 		program = slash ? slash + 1 : argv[0];
 	}
-	for (n = 0; opts[n].name; n++)
-		longs[n] = (struct option){ opts[n].name, !!opts[n].arg, NULL,
-					    256 + n };
-	longs[n] = (struct option){ "help", 0, NULL, 'h' };
-	longs[n + 1] = (struct option){ "version", 0, NULL, 'v' };
+	for (int i = 0; opts[i].name; i++) {
+		const struct opt *o = &opts[i];
+
+		if (o->name[1])
+			longs[nr_longs++] = (struct option){ o->name, !!o->arg,
+							     NULL, OF_LONG + i };
+		else
+			strcat(strcat(letters, o->name), o->arg ? ":" : "");
+	}
+	longs[nr_longs++] = (struct option){ "help", 0, NULL, OF_HELP };
+	longs[nr_longs++] = (struct option){ "version", 0, NULL, OF_VERSION };
 
 	opterr = 0;
 	for (;;) {
 		int word = optind ? optind : 1;
+		int c = getopt_long(argc, argv, letters, longs, NULL);
 
-		c = getopt_long(argc, argv, ":", longs, NULL);
 		if (c == -1)
 			return optind;
 		/* operands may have been passed over to get at the option */
 		while (word < optind - 1 && argv[word][0] != '-')
 			word++;
-		if (c == 'h')
+		if (c == OF_HELP)
 			help(opts, usage);
-		if (c == 'v') {
+		if (c == OF_VERSION) {
 			printf("%s (ringtest) " BUILD_VERSION "\n", program);
 			finish_stdout();
 			exit(EXIT_DONE);
 		}
-		if (c == ':')
-			die(EXIT_USAGE, "--%s: needs a value, %s",
-			    opts[optopt - 256].name, opts[optopt - 256].arg);
+		if (c == ':') {
+			const struct opt *o = option_of(opts, optopt);
+
+			die(EXIT_USAGE, "%s%s: needs a value, %s", dashes(o),
+			    o->name, o->arg);
+		}
 		if (c == '?')
 			bad_option(longs, argv[word]);
-		set(&opts[c - 256], optarg);
+		set(option_of(opts, c), optarg);
 	}
 }

@@ -40,7 +40,8 @@ enum opt_kind {
 };
 
 struct opt {
-	const char *name;	/* without the dashes; NULL ends a table */
+	const char *name;	/* without the dashes; one letter: only -x, no
+				 * long form; NULL ends a table */
 	const char *arg;	/* what --help calls the value; NULL: none */
 	const char *help;	/* one line; NULL: not shown */
 	enum opt_kind kind;
@@ -49,7 +50,7 @@ struct opt {
 };
 
 /*
- * Reads long options, abbreviated or not, in any order. --help and --version
+ * Reads the options, long ones abbreviated or not, in any order. --help and --version
  * are added to every table, print to stdout and end with 0; @usage is what
  * --help prints before the options. A wrong option ends the program with
  * EXIT_USAGE. Returns the index in @argv of the first operand.

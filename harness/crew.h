@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads of a tool: they start together, and end together.
+ *
+ * Edge:
+ *	M  each thread to all others: what it did before crew_meet
+ */
+#ifndef HARNESS_CREW_H
+#define HARNESS_CREW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct crew {
+	unsigned size;		/* threads that meet */
+	unsigned arrived;
+	bool crowded;		/* more of them than CPUs: who waits gives way */
+};
+
+/*
+ * Runs @fn(@args[i]) in a thread of its own for each i below @size, and returns
+ * when all have ended. Ends the program if a thread cannot be had.
+ */
+void crew_run(unsigned size, void (*fn)(void *), void *const *args);
+
+/* Pins the calling thread, or ends the program; @cpu < 0 does nothing. */
+void crew_pin(const char *option, int cpu);
+
+/*
+ * Are @size threads, pinned to @cpus (-1: not pinned), more than the CPUs that
+ * they may use, or two of them pinned to one?
+ */
+bool crew_crowded(const int *cpus, unsigned size);
+
+/*
+ * Called by each thread, once: returns when all @crew->size have called it.
+ * Spinning, because a thread that has to wake up is late.
+ */
+void crew_meet(struct crew *crew);
+
+#endif
