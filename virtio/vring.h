@@ -10,12 +10,21 @@
 #ifndef VIRTIO_VRING_H
 #define VIRTIO_VRING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Feature bits, by number (virtio 1.1, section 6). */
+#define VIRTIO_RING_F_INDIRECT_DESC 28
+#define VIRTIO_RING_F_EVENT_IDX	    29
+#define VIRTIO_F_VERSION_1	    32
 
 #define VRING_DESC_F_NEXT     1	/* the chain goes on at desc.next */
 #define VRING_DESC_F_WRITE    2	/* the host writes the buffer */
 #define VRING_DESC_F_INDIRECT 4	/* the buffer is a table of descriptors */
+
+#define VRING_AVAIL_F_NO_INTERRUPT 1	/* without EVENT_IDX: don't call */
+#define VRING_USED_F_NO_NOTIFY	   1	/* without EVENT_IDX: don't kick */
 
 #define VRING_MAX_SIZE	      32768
 #define VRING_USED_ALIGN      4096	/* legacy: used starts on a page */
@@ -76,6 +85,27 @@ static inline void vring_init(struct vring *vr, uint32_t size, void *mem)
 	vr->used_event = &vr->avail->ring[size];
 	vr->avail_event = (uint16_t *)&vr->used->ring[size];
 	vr->mask = size - 1;
+}
+
+/*
+ * A ring's words are little-endian with VERSION_1 and the machine's own without
+ * (1.4, 7.3). @v1 says which; both ways are the same.
+ */
+#define VRING_SWAPS(v1) (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && (v1))
+
+static inline uint16_t vring16(bool v1, uint16_t val)
+{
+	return VRING_SWAPS(v1) ? __builtin_bswap16(val) : val;
+}
+
+static inline uint32_t vring32(bool v1, uint32_t val)
+{
+	return VRING_SWAPS(v1) ? __builtin_bswap32(val) : val;
+}
+
+static inline uint64_t vring64(bool v1, uint64_t val)
+{
+	return VRING_SWAPS(v1) ? __builtin_bswap64(val) : val;
 }
 
 #endif

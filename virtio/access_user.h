@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ring and its buffers are in another process's memory, which we have
+ * mapped elsewhere: an address must be in one of the ranges that we allow, and
+ * is moved by that range's offset. vringh_init's @memory is a struct vringh_map,
+ * whose permissions are not looked at: all of it may be read and written.
+ */
+#ifndef VIRTIO_ACCESS_USER_H
+#define VIRTIO_ACCESS_USER_H
+
+#include "virtio/map.h"
+#include "virtio/vringh.h"
+
+/* Most often it is the range of the last time; each kind of use has its own. */
+static __vringh_inline const struct vringh_range *
+vringh_range(struct vringh *vrh, enum vringh_area area, uint64_t addr)
+{
+	const struct vringh_map *map = vrh->memory;
+	const struct vringh_range *range = &map->ranges[vrh->hint[area]];
+
+	if (vringh_unlikely(vrh->hint[area] >= map->n ||
+			    addr - range->start > range->last - range->start)) {
+		int64_t found = vringh_map_find(map, addr, NULL);
+
+		if (found < 0)
+			return NULL;
+		vrh->hint[area] = found;
+		range = &map->ranges[found];
+	}
+	return range;
+}
+
+static __vringh_inline void vringh_place(const struct vringh_range *range,
+					 uint64_t addr, uint64_t len,
+					 struct vringh_span *span)
+{
+	const uint64_t behind = range->last - addr;
+
+	span->ptr = (void *)(uintptr_t)(addr + range->offset);
+	span->len = len - 1 > behind ? behind + 1 : len;
+}
+
+static inline int vringh_user_translate(struct vringh *vrh,
+					enum vringh_area area, uint64_t addr,
+					uint64_t len, struct vringh_span *span)
+{
+	const struct vringh_range *range = vringh_range(vrh, area, addr);
+
+	if (vringh_unlikely(!range))
+		return -EFAULT;
+	vringh_place(range, addr, len, span);
+	return 0;
+}
+
+static const struct vringh_access vringh_user __attribute__((unused)) = {
+	.name = "user",
+	.translate = vringh_user_translate,
+};
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which of the guest's addresses the host may use, and where they are: ranges,
+ * each with what it allows. For vringh_user and vringh_iotlb. From one thread,
+ * between its calls of vringh.
+ */
+#ifndef VIRTIO_MAP_H
+#define VIRTIO_MAP_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VRINGH_PERM_READ  1	/* the host may read */
+#define VRINGH_PERM_WRITE 2	/* the host may write */
+#define VRINGH_PERM_RW	  3
+
+struct vringh_range {
+	uint64_t start, last;	/* the guest's first and last address */
+	uint64_t offset;	/* to be added for ours, modulo 2^64 */
+	uint32_t perm;
+};
+
+/* Sorted; no two overlap. All zeroes is an empty map. */
+struct vringh_map {
+	struct vringh_range *ranges;
+	uint32_t n, room;
+};
+
+/* The number of the range that holds @addr, or -1; how many are below it. */
+static inline int64_t vringh_map_find(const struct vringh_map *map,
+				      uint64_t addr, uint32_t *below)
+{
+	uint32_t low = 0, high = map->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (map->ranges[mid].last < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (below)
+		*below = low;
+	return low < map->n && map->ranges[low].start <= addr ? (int64_t)low :
+								-1;
+}
+
+/*
+ * The guest's addresses @start to @last, both included, are our memory at
+ * @ours. 0; -EINVAL if @last is below @start, if @perm is none, or if @ours is
+ * not as far from a multiple of 16 as @start (the ring's words must keep their
+ * alignment); -EEXIST if the map has one of the addresses; -ENOMEM.
+ */
+static inline int vringh_map_add(struct vringh_map *map, uint64_t start,
+				 uint64_t last, void *ours, uint32_t perm)
+{
+	uint64_t offset = (uintptr_t)ours - start;
+	uint32_t at;
+
+	if (last < start || !perm || perm > VRINGH_PERM_RW || offset % 16)
+		return -EINVAL;
+	if (vringh_map_find(map, start, &at) >= 0 ||
+	    (at < map->n && map->ranges[at].start <= last))
+		return -EEXIST;
+	if (map->n == map->room) {
+		uint32_t room = map->room ? map->room * 2 : 8;
+		void *p = realloc(map->ranges, room * sizeof(*map->ranges));
+
+		if (!p)
+			return -ENOMEM;
+		map->ranges = p;
+		map->room = room;
+	}
+	memmove(&map->ranges[at + 1], &map->ranges[at],
+		(map->n - at) * sizeof(*map->ranges));
+	map->ranges[at] = (struct vringh_range){ start, last, offset, perm };
+	map->n++;
+	return 0;
+}
+
+/* Every range that has one of the addresses @start to @last goes, whole. */
+static inline void vringh_map_remove(struct vringh_map *map, uint64_t start,
+				     uint64_t last)
+{
+	uint32_t from, to;
+
+	vringh_map_find(map, start, &from);
+	for (to = from; to < map->n && map->ranges[to].start <= last; to++)
+		;
+	if (to == from)
+		return;
+	memmove(&map->ranges[from], &map->ranges[to],
+		(map->n - to) * sizeof(*map->ranges));
+	map->n -= to - from;
+}
+
+static inline void vringh_map_free(struct vringh_map *map)
+{
+	free(map->ranges);
+	*map = (struct vringh_map){ .n = 0 };
+}
+
+#endif

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+/* vringh_iotlb_ops: vringh_iotlb, its access called through pointers. */
+#define RING_NAME "vringh_iotlb_ops"
+#define OPS
+#define HOST_SIDE "virtio/vringh_ring.h"
+#define ACCESS	  vringh_iotlb
+#include "virtio_ring_0_9.c"
