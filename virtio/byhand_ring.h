@@ -90,7 +90,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	if (host.avail_idx == host.last_avail) {
 		/*
 		 * A.acquire: the index before the entries and the descriptors.
-		 * Pairs with A.release in add_inbuf of virtio_ring_0_9.c.
+		 * Pairs with A.release in publish_avail of virtio_ring_0_9.c.
 		 */
 		uint16_t idx = smp_load_acquire(&ring.avail->idx);
 
