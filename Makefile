@@ -94,6 +94,10 @@ $(BROKEN): build/tests/ring/broken.o build/main.o $(RING_OBJS)
 $(UNIT) $(CONTRACTS) $(DISTURBED) $(BROKEN):
 	$(Q)$(LINK) $^ -o $@ -lm
 
+# Each barrier weakened in turn: what notices?
+mutants:
+	@tests/mutants $(LAYOUTS)
+
 # ---- The rest ----
 
 libexec = $(PREFIX)/libexec/ringtest
@@ -113,6 +117,7 @@ help:
 	@echo 'make claims       published results beside this machine'"'"'s'
 	@echo 'make check        run every test; TESTS="tests/..." runs some'
 	@echo 'make check-long   the tests that take many minutes'
+	@echo 'make mutants      weaken each barrier in turn: what notices?'
 	@echo 'make install      under PREFIX ($(PREFIX)); DESTDIR'
 	@echo 'make clean        remove what was built'
 	@echo 'CC=$(CC) CFLAGS="$(CFLAGS)" LTO=$(LTO); V=1 shows the commands'
@@ -120,6 +125,7 @@ help:
 clean:
 	rm -rf build $(LAYOUTS) $(TOOLS)
 
-.PHONY: all bench bench-scale claims check check-long install help clean
+.PHONY: all bench bench-scale claims check check-long mutants install help \
+	clean
 .DELETE_ON_ERROR:
 -include $(shell find build -name '*.d' 2>/dev/null)
