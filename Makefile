@@ -73,13 +73,13 @@ claims: all
 
 UNIT := $(patsubst tests/unit/%.c,build/tests/%,$(wildcard tests/unit/*.c))
 CONTRACTS := $(LAYOUTS:%=build/tests/contract_%)
-DISTURBED := $(LAYOUTS:%=build/tests/disturbed_%)
+FAULTY := $(LAYOUTS:%=build/tests/faulty_%)
 BROKEN := build/tests/broken
 SCRIPTS := $(filter-out %-long.test,$(wildcard tests/*.test))
 TESTS ?= $(UNIT) $(CONTRACTS) $(SCRIPTS)
 export LAYOUTS CC CFLAGS LTO
 
-check: all $(UNIT) $(CONTRACTS) $(DISTURBED) $(BROKEN)
+check: all $(UNIT) $(CONTRACTS) $(FAULTY) $(BROKEN)
 	@tests/run $(TESTS)
 
 check-long: all $(UNIT)
@@ -88,11 +88,16 @@ check-long: all $(UNIT)
 $(UNIT): build/tests/%: build/tests/unit/%.o $(TOOL_OBJS)
 $(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o build/%.o \
 	$(TOOL_OBJS)
-$(DISTURBED): build/tests/disturbed_%: build/tests/ring/disturb.o build/%.o \
-	build/main.o $(RING_OBJS)
+$(FAULTY): build/tests/faulty_%: build/tests/ring/faults.o build/faulty/%.o \
+	build/faulty/main.o $(RING_OBJS:build/%=build/faulty/%)
 $(BROKEN): build/tests/ring/broken.o build/main.o $(RING_OBJS)
-$(UNIT) $(CONTRACTS) $(DISTURBED) $(BROKEN):
+$(UNIT) $(CONTRACTS) $(FAULTY) $(BROKEN):
 	$(Q)$(LINK) $^ -o $@ -lm
+
+# Rings whose memory, threads and eventfds can be made to fail.
+build/faulty/%.o: %.c build/buildinfo.h
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -include tests/ring/faults.h $< -o $@
 
 # Each barrier weakened in turn: what notices?
 mutants:

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "build/buildinfo.h"
 #include "program.h"
@@ -181,12 +183,26 @@ static const struct opt *option_of(const struct opt *opts, int c)
 	return opts;
 }
 
+/*
+ * A file or an eventfd opened later must not get the number of a standard
+ * stream that is closed: what is printed would go there. As it is, a closed
+ * stdout stays one that cannot be written to.
+ */
+static void keep_standard_fds(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			exit(EXIT_FAILED);
+}
+
 int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
 {
 	struct option longs[64] = { 0 };
 	char letters[130] = ":";
 	int nr_longs = 0;
 
+	keep_standard_fds();
 	if (argc > 0 && argv[0]) {
 		const char *slash = strrchr(argv[0], '/');
 

@@ -101,6 +101,8 @@ void report_start(void)
 
 void report_sample(const struct sample *s)
 {
+	struct sample *more;
+
 	if (config.quiet)
 		return;
 	switch (config.format) {
@@ -111,10 +113,11 @@ void report_sample(const struct sample *s)
 		csv(s);
 		break;
 	case FORMAT_JSON:
-		samples = reallocarray(samples, nr_samples + 1, sizeof(*s));
-		if (!samples)
+		more = reallocarray(samples, nr_samples + 1, sizeof(*s));
+		if (!more)
 			run_failed("no memory to keep the samples; use "
 				   "--format csv");
+		samples = more;
 		samples[nr_samples] = *s;
 		break;
 	}
