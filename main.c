@@ -5,15 +5,14 @@
  * is here; the command line, reports and checks are under harness/.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
 #include "main.h"
-#include "harness/affinity.h"
 #include "harness/clock.h"
 #include "harness/config.h"
+#include "harness/crew.h"
 #include "harness/phases.h"
 #include "harness/program.h"
 #include "harness/report.h"
@@ -220,42 +219,23 @@ static __flat void host_verified(void)
 
 /* ---- Threads ---- */
 
-static unsigned arrived __cache_aligned;
+static struct crew both __cache_aligned;
 
-/*
- * Spinning, because a thread that has to wake up is late by more than a short
- * run takes.
- */
-static void meet(struct side *me)
+static void start(struct side *me)
 {
-	/*
-	 * A.arrive: the ring's memory before the guest's arrival. Pairs with
-	 * A.meet in meet.
-	 */
-	smp_add_release(&arrived, 1);
-	/* A.meet: the other's arrival before the run. Pairs with A.arrive in meet. */
-	while (smp_load_acquire(&arrived) < 2)
-		if (config.one_cpu)
-			sched_yield();
+	crew_meet(&both);
 	me->start_ns = now_ns();
 	WRITE_ONCE(me->where, RUNNING);
 }
 
-static void pin(const char *option, int cpu)
-{
-	if (!pin_thread(cpu))
-		die(EXIT_CANNOT, "--%s: CPU %d was refused: %s", option, cpu,
-		    strerror(errno));
-}
-
 static void *guest_thread(void *unused)
 {
-	pin("guest-affinity", config.guest_cpu);
+	crew_pin("guest-affinity", config.guest_cpu);
 	/* By the guest, so that the ring is on its node, as a driver's is. */
 	alloc_ring();
 	if (config.verify)
 		verify_init();
-	meet(&guest);
+	start(&guest);
 	if (config.verify)
 		guest_verified();
 	else
@@ -267,8 +247,8 @@ static void *guest_thread(void *unused)
 
 static void *host_thread(void *unused)
 {
-	pin("host-affinity", config.host_cpu);
-	meet(&host);
+	crew_pin("host-affinity", config.host_cpu);
+	start(&host);
 	if (config.verify)
 		host_verified();
 	else
@@ -293,7 +273,7 @@ static void run_once(void)
 	pthread_t guest_id, host_id;
 	uint64_t end_ns;
 
-	arrived = 0;
+	both = (struct crew){ .size = 2, .crowded = config.one_cpu };
 	phases_start();
 	side_open(&guest);
 	side_open(&host);

@@ -4,18 +4,16 @@
  * cache line takes to go to the other CPU and back, and what each line costs
  * when a block that the other CPU has just written is read, or written.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "harness/affinity.h"
 #include "harness/barrier.h"
 #include "harness/clock.h"
 #include "harness/context.h"
+#include "harness/crew.h"
 #include "harness/memory.h"
 #include "harness/program.h"
 
@@ -92,13 +90,6 @@ static void read_block(void)
 		(void)READ_ONCE(block[i].word);
 }
 
-static void pin(const char *option, int cpu)
-{
-	if (!pin_thread(cpu))
-		die(EXIT_CANNOT, "--%s: CPU %d was refused: %s", option, cpu,
-		    strerror(errno));
-}
-
 static int by_size(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -133,12 +124,12 @@ static double time_block(uint64_t *n, bool reading)
 	return median(ns);
 }
 
-static void *guest(void *unused)
+static void guest(void)
 {
 	double ns[1 + ROUNDS];
 	uint64_t n = 0;
 
-	pin("guest-affinity", guest_cpu);
+	crew_pin("guest-affinity", guest_cpu);
 	for (int i = 0; i <= ROUNDS; i++) {
 		uint64_t start = now_ns();
 
@@ -153,15 +144,14 @@ static void *guest(void *unused)
 	result.trip_min_ns = ns[1];
 	result.read_ns = time_block(&n, true);
 	result.write_ns = time_block(&n, false);
-	return unused;
 }
 
 /* Passes the ball back; towards the end it has written the block before. */
-static void *host(void *unused)
+static void host(void)
 {
 	uint64_t n = 1;
 
-	pin("host-affinity", host_cpu);
+	crew_pin("host-affinity", host_cpu);
 	for (int i = 0; i < (1 + ROUNDS) * TRIPS; i++, n += 2) {
 		wait_for(n);
 		pass(n + 1);
@@ -171,29 +161,18 @@ static void *host(void *unused)
 		write_block(n);
 		pass(n + 1);
 	}
-	return unused;
 }
 
-static pthread_t start_thread(void *(*fn)(void *))
+static void side(void *fn)
 {
-	pthread_t thread;
-	int err = pthread_create(&thread, NULL, fn, NULL);
-
-	if (err)
-		die(EXIT_FAILED, "cannot start a thread: %s", strerror(err));
-	return thread;
+	((void (*)(void))fn)();
 }
 
 static void measure(void)
 {
-	pthread_t threads[2];
-
 	ball = 0;
 	block = alloc_pages(BLOCK_LINES * sizeof(*block));
-	threads[0] = start_thread(guest);
-	threads[1] = start_thread(host);
-	pthread_join(threads[0], NULL);
-	pthread_join(threads[1], NULL);
+	crew_run(2, side, (void *[]){ guest, host });
 	free_all();
 }
 
