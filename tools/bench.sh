@@ -38,11 +38,17 @@ done
 trips
 ./compare --runs "$rounds" --format csv "$@" >"$dir/csv" || exit 1
 trips
-trip=$(sort -n "$dir/trips" | awk '{ v[NR] = $1 }
-	END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }')
+sort -n "$dir/trips" >"$dir/sorted"
+trip=$(awk '{ v[NR] = $1 }
+	END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }' \
+	"$dir/sorted")
 
 echo "$rounds runs of $cycles buffers each, in turn; ${pin:-one CPU}"
 echo "a cache line's round trip between the two CPUs: $trip ns"
+# On a virtual machine the CPUs themselves may be moved.
+awk 'NR == 1 { least = $1 }
+	END { if ($1 > 1.5 * least) printf "(it went from %s to %s ns: repeat" \
+		" before you quote the last column)\n", least, $1 }' "$dir/sorted"
 echo
 awk -F, -v trip="$trip" '
 BEGIN {
