@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Any bytes as a guest's memory: vringh takes what it can get from them. With
+ * clang -fsanitize=fuzzer,address,undefined this is a libFuzzer target; with
+ * -DREPLAY it is a program that runs the files named on its command line.
+ *
+ * An input: 4 bytes of options, then the memory: descriptors, available ring,
+ * used ring, and what is left as tables and buffers. It lies on the heap, cut
+ * to its size, so that AddressSanitizer sees every byte beyond.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "virtio/access_iotlb.h"
+#include "virtio/access_kern.h"
+#include "virtio/access_user.h"
+
+#define BASE 0x1000u	/* where the guest sees its memory */
+
+#define must(cond)                                                             \
+	do {                                                                   \
+		if (!(cond)) {                                                 \
+			fprintf(stderr, "fuzz_vringh: not so: %s\n", #cond);   \
+			abort();                                               \
+		}                                                              \
+	} while (0)
+
+/* What the guest changes while the host is at work: the input's last bytes. */
+static void change(uint8_t *mem, size_t size, uint32_t step)
+{
+	const uint8_t *script = mem + size - size / 8;
+	const uint32_t at = step * 3;
+	size_t to;
+
+	if (at + 3 > size / 8)
+		return;
+	to = script[at] | script[at + 1] << 8;
+	if (to < size)
+		mem[to] = script[at + 2];
+}
+
+static void check_pieces(const struct vringh_iov *iov)
+{
+	for (uint32_t i = 0; i < iov->used; i++)
+		must(iov->pieces[i].len &&
+		     iov->pieces[i].len - 1 <= UINT64_MAX - iov->pieces[i].addr);
+}
+
+static __vringh_inline void host(const struct vringh_access *access,
+				 struct vringh *vrh, uint8_t *mem, size_t size,
+				 bool chains, bool moving)
+{
+	struct vringh_piece pieces[2][2];
+	struct vringh_iov riov, wiov;
+	uint8_t buf[64] = "";
+
+	vringh_iov_init(&riov, pieces[0], 2);
+	vringh_iov_init(&wiov, pieces[1], 2);
+	for (uint32_t step = 0; step < 3 * vrh->size + 8; step++) {
+		const uint16_t before = vrh->last_avail;
+		uint32_t head;
+		int got = vringh_getdesc(access, vrh, chains ? &riov : NULL,
+					 chains ? &wiov : NULL, &head);
+
+		must(got <= 1 && (got >= 0 || *vringh_error(vrh)));
+		must(vrh->last_avail == before + (head != VRINGH_NO_HEAD));
+		if (moving)
+			change(mem, size, step);
+		if (head == VRINGH_NO_HEAD) {
+			must(got <= 0);
+			vringh_notify_enable(access, vrh);
+			break;
+		}
+		if (got == 1 && chains) {
+			ssize_t n;
+
+			must(head < vrh->size);
+			must(riov.used + wiov.used <= vrh->size);
+			must(riov.used + wiov.used);
+			must((uint16_t)(vrh->avail_idx - before) <= vrh->size);
+			check_pieces(&riov);
+			check_pieces(&wiov);
+			n = vringh_iov_pull(access, vrh, &riov, buf,
+					    sizeof(buf));
+			must(n <= (ssize_t)sizeof(buf));
+			must(n > 0 || !riov.used || n == -EFAULT ||
+			     n == -EACCES);
+			n = vringh_iov_push(access, vrh, &wiov, buf,
+					    sizeof(buf));
+			must(n <= (ssize_t)sizeof(buf));
+		}
+		if (step % 5 == 4) {
+			vringh_abandon(vrh, 1);
+			must(vrh->last_avail == before);
+		} else if (step % 3) {
+			vringh_complete(access, vrh, head, 0);
+		} else {
+			const struct vringh_used used[2] = { { head, 1 },
+							     { head, 2 } };
+
+			vringh_complete_multi(access, vrh, used,
+					      vrh->size > 1 ? 2 : 1);
+		}
+		vringh_need_notify(access, vrh);
+		vringh_notify_disable(access, vrh);
+	}
+	vringh_iov_cleanup(&riov);
+	vringh_iov_cleanup(&wiov);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct vringh_access *access;
+	struct vringh_map map = { .n = 0 };
+	uint32_t ring_size, avail, used;
+	struct vringh vrh;
+	uint64_t features, cut;
+	uint8_t *mem, options[4];
+
+	if (size < 4 || size > 65536)
+		return 0;
+	memcpy(options, data, 4);
+	data += 4;
+	size -= 4;
+	ring_size = 1u << options[0] % 5;
+	avail = ring_size * 16;
+	used = (avail + 6 + ring_size * 2 + 3) & -4u;
+	if (used + 6 + ring_size * 8 > size)
+		return 0;
+	features = (uint64_t)(options[1] & 1) << VIRTIO_RING_F_INDIRECT_DESC |
+		   (uint64_t)(options[1] >> 1 & 1) << VIRTIO_RING_F_EVENT_IDX |
+		   (uint64_t)(options[1] >> 2 & 1) << VIRTIO_F_VERSION_1;
+	mem = malloc(size);
+	must(mem);
+	memcpy(mem, data, size);
+
+	/* the ring and what follows it; the rest in one range or two */
+	cut = used + 6 + ring_size * 8 + options[2];
+	if (cut >= size)
+		cut = size;
+	must(!vringh_map_add(&map, BASE, BASE + cut - 1, mem, 3));
+	if (cut < size)
+		must(!vringh_map_add(&map, BASE + cut, BASE + size - 1,
+				     mem + cut, 1 + options[3] % 3));
+	access = options[1] & 64 ? &vringh_iotlb : &vringh_user;
+	if (options[1] & 32) {
+		/* what is not checked may not be used: heads only */
+		must(!vringh_init(&vringh_kern, &vrh, features, ring_size,
+				  (uintptr_t)mem, (uintptr_t)mem + avail,
+				  (uintptr_t)mem + used, NULL));
+		vringh_set_base(&vrh, options[3]);
+		host(&vringh_kern, &vrh, mem, size, false, options[1] & 128);
+	} else {
+		must(!vringh_init(access, &vrh, features, ring_size, BASE,
+				  BASE + avail, BASE + used, &map));
+		vringh_set_base(&vrh, options[3]);
+		if (options[1] & 16)
+			host(access, &vrh, mem, size, true, options[1] & 128);
+		else if (access == &vringh_user)
+			host(&vringh_user, &vrh, mem, size, true,
+			     options[1] & 128);
+		else
+			host(&vringh_iotlb, &vrh, mem, size, true,
+			     options[1] & 128);
+	}
+	vringh_map_free(&map);
+	free(mem);
+	return 0;
+}
+
+#ifdef REPLAY
+int main(int argc, char **argv)
+{
+	static uint8_t input[65537];
+
+	for (int i = 1; i < argc; i++) {
+		FILE *f = fopen(argv[i], "rb");
+		size_t size;
+
+		if (!f) {
+			perror(argv[i]);
+			return 1;
+		}
+		size = fread(input, 1, sizeof(input), f);
+		fclose(f);
+		LLVMFuzzerTestOneInput(input, size);
+	}
+	printf("%d inputs\n", argc - 1);
+	return 0;
+}
+#endif
