@@ -252,10 +252,9 @@ static void every_interleaving(void)
 {
 	struct count sum[2] = { 0 };
 
-	printf("     size batch before  steps of the observer told \"empty\" "
-	       "with entries there\n"
-	       "                        clear first (in one go)   "
-	       "head first (in one go)\n");
+	printf("     told \"empty\" with entries there; in brackets, with both "
+	       "reads in one go\n"
+	       "     size batch before schedules  clear first    head first\n");
 	for (scene = scenarios; scene < scenarios + NR_SCENARIOS; scene++) {
 		struct count count[2];
 
@@ -266,9 +265,9 @@ static void every_interleaving(void)
 			sum[order].in_one_go += count[order].in_one_go;
 			sum[order].told_more += count[order].told_more;
 		}
-		printf("     %4" PRIu32 " %5" PRIu32 " %6" PRIu32 "  of %5"
-		       PRIu32 ":    %6" PRIu32 " (%" PRIu32 ")  %14" PRIu32
-		       " (%" PRIu32 ")\n", scene->size, scene->batch,
+		printf("     %4" PRIu32 " %5" PRIu32 " %6" PRIu32 " %9" PRIu32
+		       "  %5" PRIu32 " (%3" PRIu32 ")  %6" PRIu32 " (%3" PRIu32
+		       ")\n", scene->size, scene->batch,
 		       scene->before, count[1].schedules, count[1].told_empty,
 		       count[1].in_one_go, count[0].told_empty,
 		       count[0].in_one_go);

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ptr_ring_turns: what each side of ptr_ring.h does by itself. One side fills
+ * the ring while the other waits, then that one empties it, so that nobody
+ * waits for whom it might slow down; what is left is the code, and lines that
+ * are in the other's cache. The order of clearing changes from turn to turn, on
+ * the same memory.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "harness/affinity.h"
+#include "harness/barrier.h"
+#include "harness/clock.h"
+#include "harness/context.h"
+#include "harness/crew.h"
+#include "harness/memory.h"
+#include "harness/program.h"
+#include "harness/stats.h"
+#include "ptr_ring.h"
+
+enum side { FILL, DRAIN, SIDES };
+enum order { HEAD_FIRST, CLEAR_FIRST, ORDERS };
+
+static uint32_t size = 1000, batch, turns = 2000;
+static int cpus[SIDES] = { -1, -1 };
+static int format;
+
+static const struct opt opts[] = {
+	{ "s", "SIZE", "slots in the ring (1000)", OPT_U32, &size, 2,
+	  10000000 },
+	{ "b", "N", "slots cleared at a time (0: two cache lines' worth)",
+	  OPT_U32, &batch, 0, UINT32_MAX },
+	{ "turns", "N", "times that the ring is filled, in each order (2000)",
+	  OPT_U32, &turns, 1, 20000 },
+	{ "guest-affinity", "CPU", "pin who fills (not pinned)", OPT_INT,
+	  &cpus[FILL], 0, INT32_MAX },
+	{ "host-affinity", "CPU", "pin who drains (not pinned)", OPT_INT,
+	  &cpus[DRAIN], 0, INT32_MAX },
+	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, &format, 0,
+	  0 },
+	{ .name = NULL }
+};
+
+static const char usage[] =
+	"usage: ptr_ring_turns [options]\n"
+	"Times filling and draining a ring of pointers, one after the other, "
+	"with slots\n"
+	"cleared after the consumer's head moves and before it.\n"
+	"\n";
+
+static struct ptr_ring ring;
+static struct crew crew;
+
+static uint32_t turn __cache_aligned;	/* even: who fills */
+
+static double *ns[SIDES][ORDERS];	/* per pointer, of each turn */
+
+/* A B, B A, so that drift evens out. */
+static enum order order_of(uint32_t nr)
+{
+	return (nr ^ nr >> 1) & 1 ? CLEAR_FIRST : HEAD_FIRST;
+}
+
+static void await_turn(uint32_t nr)
+{
+	/*
+	 * T.acquire: the turn before what is done in it. Pairs with T.release
+	 * in pass_turn.
+	 */
+	while (smp_load_acquire(&turn) != nr)
+		if (crew.crowded)
+			sched_yield();
+}
+
+static void pass_turn(uint32_t nr)
+{
+	/*
+	 * T.release: what was done in the turn before the turn. Pairs with
+	 * T.acquire in await_turn.
+	 */
+	smp_store_release(&turn, nr);
+}
+
+static void fill_once(void)
+{
+	uintptr_t value = 1;
+
+	while (!ptr_ring_produce(&ring, (void *)value))
+		value++;
+	if (value != size + 1)
+		die(EXIT_FAILED, "%" PRIuPTR " pointers were produced, not %"
+		    PRIu32, value - 1, size);
+}
+
+static void drain_once(void)
+{
+	uintptr_t value = 0;
+	void *ptr;
+
+	while ((ptr = ptr_ring_consume(&ring)))
+		if (ptr != (void *)++value)
+			die(EXIT_FAILED, "pointer %" PRIuPTR " came where %"
+			    PRIuPTR " was due", (uintptr_t)ptr, value);
+	if (value != size)
+		die(EXIT_FAILED, "%" PRIuPTR " pointers were consumed, not %"
+		    PRIu32, value, size);
+}
+
+static void run_side(void *arg)
+{
+	const enum side side = *(enum side *)arg;
+
+	crew_pin(side == FILL ? "guest-affinity" : "host-affinity", cpus[side]);
+	crew_meet(&crew);
+	for (uint32_t nr = 0; nr < 2 * turns; nr++) {
+		enum order order = order_of(nr);
+		uint64_t start_ns;
+
+		await_turn(2 * nr + side);
+		if (side == FILL)
+			ring.clear_first = order == CLEAR_FIRST;
+		start_ns = now_ns();
+		if (side == FILL)
+			fill_once();
+		else
+			drain_once();
+		ns[side][order][nr / 2] = (double)(now_ns() - start_ns) / size;
+		pass_turn(2 * nr + side + 1);
+	}
+}
+
+/* ---- Report ---- */
+
+static struct estimate medians[SIDES][ORDERS], changes[SIDES];
+
+static void *numbers(void)
+{
+	void *p = calloc(turns, sizeof(double));
+
+	if (!p)
+		die(EXIT_FAILED, "no memory for %" PRIu32 " samples", turns);
+	return p;
+}
+
+static void summarize(void)
+{
+	double *logs = numbers();
+
+	for (int side = 0; side < SIDES; side++) {
+		for (uint32_t i = 0; i < turns; i++)
+			logs[i] = log(ns[side][HEAD_FIRST][i] /
+				      ns[side][CLEAR_FIRST][i]);
+		sort_values(logs, turns);
+		changes[side] = hodges_lehmann(logs, turns, ALPHA_FIXED);
+		for (int order = 0; order < ORDERS; order++) {
+			sort_values(ns[side][order], turns);
+			medians[side][order] = median_estimate(
+				ns[side][order], turns, ALPHA_FIXED);
+		}
+	}
+	free(logs);
+}
+
+static const char *const side_names[] = { "fill", "drain" };
+
+static void print_human(void)
+{
+	printf("ptr_ring_turns: size %" PRIu32 ", %" PRIu32 " turns in each "
+	       "order; median ns/pointer (%s)\n"
+	       "        clear first  head first  time of head first\n", size,
+	       turns, cpus_text(cpus[FILL], cpus[DRAIN]));
+	for (int side = 0; side < SIDES; side++) {
+		const struct estimate *c = &changes[side];
+
+		printf("%-6s  %11.3f  %10.3f  %+.2f %%", side_names[side],
+		       medians[side][CLEAR_FIRST].value,
+		       medians[side][HEAD_FIRST].value,
+		       100 * expm1(c->value));
+		if (c->has_interval)
+			printf(" [%+.2f, %+.2f]%s", 100 * expm1(c->low),
+			       100 * expm1(c->high),
+			       c->low <= 0 && c->high >= 0 ?
+				       " no difference shown" : "");
+		putchar('\n');
+	}
+}
+
+static void print_csv(void)
+{
+	char guest[16], host[16];
+
+	printf("schema,layout,guest_cpu,host_cpu,ring_size,batch,turns,side,"
+	       "ns_per_buffer\n");
+	for (int side = 0; side < SIDES; side++)
+		for (int order = 0; order < ORDERS; order++)
+			printf("1,ptr_ring_turns%s,%s,%s,%" PRIu32 ",%" PRIu32
+			       ",%" PRIu32 ",%s,%.4f\n",
+			       order ? "_clear_first" : "",
+			       cpu_text(guest, cpus[FILL], ""),
+			       cpu_text(host, cpus[DRAIN], ""), size,
+			       ring.batch, turns, side_names[side],
+			       medians[side][order].value);
+}
+
+static void print_percent(const char *key, bool known, double log_ratio)
+{
+	if (known)
+		printf(",\"%s\":%.4f", key, 100 * expm1(log_ratio));
+	else
+		printf(",\"%s\":null", key);
+}
+
+static void print_json(void)
+{
+	char guest[16], host[16];
+
+	printf("{\"schema\":1,\"guest_cpu\":%s,\"host_cpu\":%s,\"ring_size\":%"
+	       PRIu32 ",\"batch\":%" PRIu32 ",\"turns\":%" PRIu32
+	       ",\"sides\":[", cpu_text(guest, cpus[FILL], "null"),
+	       cpu_text(host, cpus[DRAIN], "null"), size, ring.batch, turns);
+	for (int side = 0; side < SIDES; side++) {
+		const struct estimate *c = &changes[side];
+
+		printf("%s{\"side\":\"%s\",\"clear_first_ns\":%.4f,"
+		       "\"head_first_ns\":%.4f", side ? "," : "",
+		       side_names[side], medians[side][CLEAR_FIRST].value,
+		       medians[side][HEAD_FIRST].value);
+		print_percent("change_percent", true, c->value);
+		print_percent("change_low", c->has_interval, c->low);
+		print_percent("change_high", c->has_interval, c->high);
+		printf("}");
+	}
+	printf("],\"context\":");
+	context_json(cpus[FILL]);
+	printf("}\n");
+}
+
+int main(int argc, char **argv)
+{
+	static enum side sides[SIDES] = { FILL, DRAIN };
+	void *args[SIDES] = { &sides[FILL], &sides[DRAIN] };
+	int operands;
+
+	format = format_default();
+	operands = opt_parse(argc, argv, opts, usage);
+	if (operands < argc)
+		die(EXIT_USAGE, "%s: not an option; every option begins with -",
+		    argv[operands]);
+	if (cpus[FILL] >= 0)
+		require_cpu("guest-affinity", cpus[FILL]);
+	if (cpus[DRAIN] >= 0)
+		require_cpu("host-affinity", cpus[DRAIN]);
+	crew = (struct crew){ SIDES, 0, crew_crowded(cpus, SIDES) };
+
+	for (int side = 0; side < SIDES; side++)
+		for (int order = 0; order < ORDERS; order++)
+			ns[side][order] = numbers();
+	ptr_ring_init_at(&ring, alloc_pages(size * sizeof(void *)), size,
+			 batch);
+	context_start();
+	crew_run(SIDES, run_side, args);
+	summarize();
+	switch (format) {
+	case FORMAT_HUMAN:
+		print_human();
+		break;
+	case FORMAT_CSV:
+		print_csv();
+		break;
+	case FORMAT_JSON:
+		print_json();
+		break;
+	}
+	finish_stdout();
+	for (int side = 0; side < SIDES; side++)
+		for (int order = 0; order < ORDERS; order++)
+			free(ns[side][order]);
+	free_all();
+	return EXIT_DONE;
+}
