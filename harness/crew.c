@@ -68,6 +68,5 @@ void crew_meet(struct crew *crew)
 	smp_add_release(&crew->arrived, 1);
 	/* M.meet: the others' arrival. Pairs with M.arrive in crew_meet. */
 	while (smp_load_acquire(&crew->arrived) < crew->size)
-		if (crew->crowded)
-			sched_yield();
+		sched_yield();	/* who is missing may be queued right here */
 }
