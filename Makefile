@@ -110,7 +110,8 @@ libexec = $(PREFIX)/libexec/ringtest
 install: all
 	install -d $(DESTDIR)$(libexec) $(DESTDIR)$(PREFIX)/bin \
 		$(DESTDIR)$(PREFIX)/share/man/man1
-	install $(LAYOUTS) $(TOOLS) run-on-all.sh $(DESTDIR)$(libexec)
+	install $(LAYOUTS) $(TOOLS) run-on-all.sh tools/plot-samples \
+		tools/plot-phases $(DESTDIR)$(libexec)
 	sed 's|@LIBEXEC@|$(libexec)|' tools/ringtest.in >build/ringtest
 	install build/ringtest $(DESTDIR)$(PREFIX)/bin
 	install -m 644 doc/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
