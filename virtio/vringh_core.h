@@ -577,7 +577,7 @@ vringh_complete_multi(const struct vringh_access *access, struct vringh *vrh,
 	uint16_t *p;
 	int err;
 
-	if (vringh_unlikely(n > vrh->size))
+	if (vringh_unlikely(n != 1 && n > vrh->size))
 		return vringh_fail(vrh, -EINVAL, "%" PRIu32 " completions in a "
 				   "ring of %" PRIu32, n, vrh->size);
 	for (uint32_t i = 0; i < n; i++) {
