@@ -37,12 +37,12 @@ heading() {
 
 # row NAME PUBLISHED 'OLD' 'NEW' [COMPARE-OPTION...]: changes in per cent
 row() {
-	name=$1 published=$2 old=$3 new=$4
+	name=$1 claim=$2 old=$3 new=$4
 	shift 4
 	for command in "$old" "$new"; do
 		program=${command%% *}
 		[ -x "$program" ] || {
-			printf '%-40s %9s%%  %s\n' "$name" "$published" \
+			printf '%-40s %9s%%  %s\n' "$name" "$claim" \
 				"$program is not there yet"
 			return
 		}
@@ -52,7 +52,7 @@ row() {
 		cat "$dir/err" >&2
 		exit 1
 	}
-	awk -F, -v name="$name" -v published="$published" '
+	awk -F, -v name="$name" -v published="$claim" '
 	$2 == "\"B\"" {
 		measured = "fewer than 6 pairs"
 		direction = "not known"
@@ -92,10 +92,10 @@ row virtio_ring_poll -18.5 "$dir/lto0/virtio_ring_poll $pin $asleep" \
 	"$dir/lto1/virtio_ring_poll $pin $asleep"
 
 heading '1c. polling once before a notification is asked for, asleep'
-for claim in ring:-2.0 virtio_ring_0_9:-1.2 virtio_ring_inorder:-0.5 \
+for entry in ring:-2.0 virtio_ring_0_9:-1.2 virtio_ring_inorder:-0.5 \
 	virtio_ring_poll:-0.1; do
-	layout=${claim%:*}
-	row "$layout" "${claim#*:}" \
+	layout=${entry%:*}
+	row "$layout" "${entry#*:}" \
 		"$dir/lto1/$layout $pin $asleep --no-poll-first" \
 		"$dir/lto1/$layout $pin $asleep"
 done
