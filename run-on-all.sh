@@ -446,6 +446,16 @@ for word in "$@"; do
 	esac
 done
 
+case ${1--} in
+-*) ;;
+*)
+	command -v "$1" >/dev/null || {
+		say "$1: no such command"
+		exit 127
+	}
+	;;
+esac
+
 # What this process may use says nothing about another machine.
 [ "$allowed" ] || [ "$sysroot" ] || [ ! -r /proc/self/status ] ||
 	allowed=$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)
@@ -484,7 +494,7 @@ if [ -s "$csv" ]; then
 fi
 if [ "$list" ]; then
 	printf '%s\n' "$runs" | awk -F: '$1 != "" { print $1, $2, $3 }'
-	exit 0
+	exit
 fi
 
 record=$all_pairs$csv$plot old=0

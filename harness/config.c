@@ -48,7 +48,7 @@ static const struct opt opts[] = {
 	  OPT_SET, &config.sleep, 0, 0 },
 	{ "relax", NULL, "tell the CPU when polling", OPT_SET, &config.relax,
 	  0, 0 },
-	{ "exit", NULL, "burn the cost of a VM exit per notification (on)",
+	{ "exit", NULL, "burn the cost of a VM exit per notification (it does)",
 	  OPT_SET, &config.exit, 0, 0 },
 	{ "no-exit", NULL, "don't", OPT_CLEAR, &config.exit, 0, 0 },
 	{ "exit-cycles", "N", "cycles before and after each (500)", OPT_U32,
@@ -56,7 +56,7 @@ static const struct opt opts[] = {
 	{ "no-poll-first", NULL, "arm at once, don't look once more before",
 	  OPT_CLEAR, &config.poll_first, 0, 0 },
 	{ "hold", "N", "cycles that a side which had to poll gives the other to "
-	  "get ahead (auto)", OPT_U32, &config.hold, 0, MAX_BURN },
+	  "get ahead (8 per buffer under way)", OPT_U32, &config.hold, 0, MAX_BURN },
 	{ "repeat", "N", "whole runs, each on fresh memory (1)", OPT_U32,
 	  &config.repeat, 1, 1000000 },
 	{ "verify", NULL, "check every buffer", OPT_SET, &config.verify, 0, 0 },
@@ -80,14 +80,14 @@ static void check_size(void)
 {
 	unsigned size = config.ring_size;
 
-	if (ring_info.power_of_two && (size & (size - 1)))
-		die(EXIT_USAGE, "--ring-size: %u is not a power of two", size);
 	if (size < ring_info.min_size)
 		die(EXIT_USAGE, "--ring-size: %u is too small for %s; give at "
 		    "least %u", size, ring_info.name, ring_info.min_size);
 	if (size > ring_info.max_size)
 		die(EXIT_USAGE, "--ring-size: %u is too large for %s; give at "
 		    "most %u", size, ring_info.name, ring_info.max_size);
+	if (ring_info.power_of_two && (size & (size - 1)))
+		die(EXIT_USAGE, "--ring-size: %u is not a power of two", size);
 }
 
 /*

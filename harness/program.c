@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,12 @@
 #include "program.h"
 
 const char *program = "ringtest";
+
+__attribute__((constructor)) static void name_program(void)
+{
+	if (*program_invocation_short_name)
+		program = program_invocation_short_name;
+}
 
 static void say(const char *kind, const char *fmt, va_list ap)
 {
@@ -203,11 +210,6 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
 	int nr_longs = 0;
 
 	keep_standard_fds();
-	if (argc > 0 && argv[0]) {
-		const char *slash = strrchr(argv[0], '/');
-
-		program = slash ? slash + 1 : argv[0];
-	}
 	for (int i = 0; opts[i].name; i++) {
 		const struct opt *o = &opts[i];
 

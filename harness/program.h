@@ -17,7 +17,7 @@ enum {
 	EXIT_CANNOT = 77,	/* right, but it cannot be done here */
 };
 
-extern const char *program;	/* our name in messages; opt_parse sets it */
+extern const char *program;	/* our name in messages, without a path */
 
 /* One line on stderr, "PROGRAM: ...", and the end with @status. */
 void die(int status, const char *fmt, ...)

@@ -79,7 +79,7 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &resolve_text, 0, 0 },
 	{ "max-time", "SECONDS", "begin no round after (60; none with --runs)",
 	  OPT_TEXT, &max_time_text, 0, 0 },
-	{ "fail-if-slower", "PERCENT", "status 1 if B's whole interval is",
+	{ "fail-if-slower", "PERCENT", "status 1 if B is slower, all of its interval",
 	  OPT_TEXT, &gate_text, 0, 0 },
 	{ "csv", "FILE", "keep every sample there", OPT_TEXT, &csv_path, 0, 0 },
 	{ "json", "FILE", "the same, one JSON object a line", OPT_TEXT,

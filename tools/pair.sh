@@ -6,7 +6,7 @@
 # so not two threads of one core if that can be helped. With one CPU it prints
 # nothing, and says so. CPUS="GUEST HOST" asks for another pair.
 
-pair=${CPUS:-$(sh run-on-all.sh --list --all-pairs | sort -n | awk '
+pair=${CPUS:-$(sh run-on-all.sh --list --all-pairs 2>/dev/null | sort -n | awk '
 	BEGIN {
 		n = split("l2 llc node machine smt", classes, " ")
 		for (i = 1; i <= n; i++)
