@@ -103,6 +103,19 @@ build/faulty/%.o: %.c build/buildinfo.h
 mutants:
 	@tests/mutants $(LAYOUTS)
 
+# Everything verified for DURATION seconds, at random.
+soak: all $(FAULTY)
+	@tests/soak $(LAYOUTS)
+
+# Static analysis, and valgrind.
+lint: all
+	@LIMIT=1800 tests/run tests/lint
+
+# Compiled for other CPUs, run under qemu-user.
+ARCHS ?= aarch64 s390x riscv64 ppc64le i386
+check-arch:
+	@ARCHS="$(ARCHS)" LIMIT=1800 tests/run tests/arch
+
 # ---- The rest ----
 
 libexec = $(PREFIX)/libexec/ringtest
@@ -123,7 +136,10 @@ help:
 	@echo 'make claims       published results beside this machine'"'"'s'
 	@echo 'make check        run every test; TESTS="tests/..." runs some'
 	@echo 'make check-long   the tests that take many minutes'
+	@echo 'make check-arch   for other CPUs, under qemu-user: $(ARCHS)'
+	@echo 'make lint         analyzers, and valgrind; skips what is not there'
 	@echo 'make mutants      weaken each barrier in turn: what notices?'
+	@echo 'make soak         at random, verified; DURATION=seconds (600)'
 	@echo 'make install      under PREFIX ($(PREFIX)); DESTDIR'
 	@echo 'make clean        remove what was built'
 	@echo 'CC=$(CC) CFLAGS="$(CFLAGS)" LTO=$(LTO); V=1 shows the commands'
@@ -131,7 +147,7 @@ help:
 clean:
 	rm -rf build $(LAYOUTS) $(TOOLS)
 
-.PHONY: all bench bench-scale claims check check-long mutants install help \
-	clean
+.PHONY: all bench bench-scale claims check check-arch check-long clean help \
+	install lint mutants soak
 .DELETE_ON_ERROR:
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -154,11 +154,11 @@ void alloc_ring(void)
 
 	for (uint32_t i = 0; i < size; i++)
 		ring.desc[i].next = i + 1;
-	for (uint32_t i = origin - size; CONSUME == BY_ENTRY && i != origin;
-	     i++) {
-		ring.avail->ring[i & ring.mask] = lap(i);
-		ring.used->ring[i & ring.mask].id = lap(i);
-	}
+	if (CONSUME == BY_ENTRY)
+		for (uint32_t i = origin - size; i != origin; i++) {
+			ring.avail->ring[i & ring.mask] = lap(i);
+			ring.used->ring[i & ring.mask].id = lap(i);
+		}
 	ring.avail->idx = origin;
 	ring.used->idx = origin;
 	*ring.avail_event = origin - 1;	/* not armed */

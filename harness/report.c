@@ -91,6 +91,12 @@ static void json_sample(const struct sample *s, unsigned nr)
 void report_start(void)
 {
 	context_start();
+	if (config.format == FORMAT_JSON && !config.quiet) {
+		samples = calloc(config.repeat, sizeof(*samples));
+		if (!samples)
+			die(EXIT_FAILED, "no memory to keep %u samples; use "
+			    "--format csv", config.repeat);
+	}
 	if (config.format == FORMAT_CSV && !config.quiet)
 		printf("schema,layout,guest_cpu,host_cpu,ring_size,run_cycles,"
 		       "batch,outstanding,param,mode,sample,elapsed_ns,"
@@ -101,8 +107,6 @@ void report_start(void)
 
 void report_sample(const struct sample *s)
 {
-	struct sample *more;
-
 	if (config.quiet)
 		return;
 	switch (config.format) {
@@ -113,11 +117,6 @@ void report_sample(const struct sample *s)
 		csv(s);
 		break;
 	case FORMAT_JSON:
-		more = reallocarray(samples, nr_samples + 1, sizeof(*s));
-		if (!more)
-			run_failed("no memory to keep the samples; use "
-				   "--format csv");
-		samples = more;
 		samples[nr_samples] = *s;
 		break;
 	}
