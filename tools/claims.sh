@@ -111,8 +111,26 @@ for access in user kern iotlb; do
 		"./vringh_$access $pin $awake"
 done
 
+echo 'the operations table against inlined, exact counts per transfer:'
+published='./vringh_test --eventidx --fast-vringh --indirect --virtio-1'
+if tools/instructions.sh -n "${CLAIMS_COUNT:-10000}" "$published" \
+	"$published --ops" >"$dir/csv" 2>"$dir/err"; then
+	awk -F, 'NR > 1 {
+		printf "%-40s %+9.1f%%  %+-22.1f %s\n", $1,
+			$1 == "branches" ? 9.2 : 5.6, ($4 - 1) * 100,
+			$4 > 1 ? "agrees" : "DISAGREES" }' "$dir/csv"
+else
+	cat "$dir/err"
+fi
+
 heading '3. ptr_ring: the head moved before slots are cleared, against after'
 test="./ptr_ring_test -s 1000 -m 1 -N $((cycles * 5))"
 row 'ptr_ring_test -s 1000 -m 1' -4.2 "$test --clear-first" "$test"
 row 'the ring ptr_ring' -4.2 "./ptr_ring_clear_first $pin $awake" \
 	"./ptr_ring $pin $awake"
+for entry in 1:-0.6 2:-0.5 4:-0.5 8:+0.3 16:+0.4; do
+	threads=${entry%:*}
+	test="./pfifo --threads $threads --repeat 1 --packets $((cycles / 5))"
+	row "pfifo, time per packet, $threads sending" "${entry#*:}" \
+		"$test --order clear-first" "$test --order head-first"
+done
