@@ -19,7 +19,7 @@
 #include "harness/side.h"
 #include "harness/verify.h"
 
-#define __hot_inline inline __attribute__((always_inline))
+#define __hot_inline inline __attribute__((always_inline, flatten))
 
 /* Every ring call is inlined into a function marked so, LTO permitting. */
 #define __flat __attribute__((flatten, noinline))

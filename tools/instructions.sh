@@ -45,6 +45,9 @@ count() {
 	valgrind --tool=callgrind --branch-sim=yes \
 		--callgrind-out-file="$dir/counts" --log-file="$dir/log" \
 		$1 --in-turn --quiet --transfers "$2" >"$dir/out" 2>&1 || {
+		! grep -q 'debuginfo reader' "$dir/out" "$dir/log" ||
+			fail 77 "this valgrind cannot read what this compiler" \
+				"wrote (debuginfo reader); build with gcc"
 		cat "$dir/out" "$dir/log" >&2
 		fail 1 "$1: failed under valgrind"
 	}
@@ -57,8 +60,8 @@ count() {
 }
 
 for command; do
-	few=$(count "$command" "$transfers") || exit 1
-	many=$(count "$command" $((transfers * 3))) || exit 1
+	few=$(count "$command" "$transfers") || exit
+	many=$(count "$command" $((transfers * 3))) || exit
 	echo "$few $many"
 done >"$dir/all"
 [ "$(wc -l <"$dir/all")" -eq 2 ] || exit 1
