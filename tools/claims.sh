@@ -124,7 +124,7 @@ else
 fi
 
 heading '3. ptr_ring: the head moved before slots are cleared, against after'
-test="./ptr_ring_test -s 1000 -m 1 -N $((cycles * 5))"
+test="./ptr_ring_test $pin -s 1000 -m 1 -N $((cycles * 5))"
 row 'ptr_ring_test -s 1000 -m 1' -4.2 "$test --clear-first" "$test"
 row 'the ring ptr_ring' -4.2 "./ptr_ring_clear_first $pin $awake" \
 	"./ptr_ring $pin $awake"
