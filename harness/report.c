@@ -26,7 +26,7 @@ static const char *mode(void)
 
 	snprintf(text, sizeof(text), "%s%s%s%s",
 		 config.sleep ? "sleep" : "poll",
-		 config.relax && !config.sleep ? "+relax" : "",
+		 config.sleep || config.relax ? "" : "+no-relax",
 		 config.sleep && !config.exit ? "+no-exit" : "",
 		 config.sleep && !config.poll_first ? "+no-poll-first" : "");
 	return text;
