@@ -58,7 +58,7 @@ static const struct opt opts[] = {
 	{ "no-poll-first", NULL, "arm at once, don't look once more before",
 	  OPT_CLEAR, &config.poll_first, 0, 0 },
 	{ "hold", "N", "cycles that a side which had to poll gives the other to "
-	  "get ahead (8 per buffer under way)", OPT_U32, &config.hold, 0, MAX_BURN },
+	  "get ahead (6 per buffer under way)", OPT_U32, &config.hold, 0, MAX_BURN },
 	{ "repeat", "N", "whole runs, each on fresh memory (1)", OPT_U32,
 	  &config.repeat, 1, 1000000 },
 	{ "verify", NULL, "check every buffer", OPT_SET, &config.verify, 0, 0 },
@@ -96,10 +96,11 @@ static void check_size(void)
  * A side that has polled in vain has caught up. Were it to go on at once, it
  * would keep meeting the other on the line that is being written, and both
  * would crawl from line to line. So it first lets the other get ahead: by about
- * half of all that may be under way, at some cycles for each buffer, and never
+ * half of all that may be under way, at some cycles for each buffer, but not so
+ * long that the fastest layout could use up all of it and stand still, and never
  * by more than fits the nearest cache. doc/experiments has the measurements.
  */
-#define HOLD_PER_BUFFER 8
+#define HOLD_PER_BUFFER 6
 #define HOLD_MOST	4096
 
 static void set_hold(void)
