@@ -50,8 +50,12 @@ enum {
 #include "main.h"
 #include "virtio/vring.h"
 
-/* Entries to prefetch ahead: four lines' worth of descriptors, two of used. */
-#define AHEAD (PREFETCH_AHEAD / sizeof(struct vring_desc))
+/*
+ * Entries to prefetch ahead: four lines' worth of descriptors, two of used, and
+ * one of the available ring.
+ */
+#define AHEAD	    (PREFETCH_AHEAD / sizeof(struct vring_desc))
+#define AVAIL_AHEAD 32
 
 static struct vring ring __cache_aligned;
 
@@ -207,6 +211,9 @@ int add_inbuf(unsigned len, void *buf, void *data)
 	}
 	/* Descriptors come free in the order in which they were used. */
 	prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);
+	if (CONSUME == BY_INDEX || CONSUME == BY_ENTRY)
+		prefetch_for_write(
+			&ring.avail->ring[(idx + AVAIL_AHEAD) & ring.mask]);
 	guest.names[head] = (struct name){ data, buf };
 	WRITE_ONCE(desc->addr, (uintptr_t)buf);
 	WRITE_ONCE(desc->len, len);
@@ -416,7 +423,10 @@ bool use_buf(unsigned *lenp, void **bufp)
 	if (CONSUME == IN_ORDER) {
 		prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);
 	} else {
-		prefetch(&ring.desc[(head + AHEAD) & ring.mask]);
+		/* Not what the guest may be filling, unless it is far ahead. */
+		if (CONSUME == BATCHED ||
+		    (CONSUME == BY_INDEX && host.avail_seen - idx > AHEAD))
+			prefetch(&ring.desc[(head + AHEAD) & ring.mask]);
 		prefetch_for_write(&ring.used->ring[(idx + AHEAD) & ring.mask]);
 	}
 	*lenp = READ_ONCE(desc->len);
