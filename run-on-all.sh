@@ -490,7 +490,15 @@ if [ -s "$csv" ]; then
 	[ "${first#"$lead"}" != "$first" ] ||
 		[ "${lead#"${first%.}"}" != "$lead" ] ||
 		die "--csv: $csv holds something else: give another FILE"
-	[ -z "$resume" ] || runs=$(printf '%s\n' "$runs" | not_done)
+	if [ "$resume" ]; then
+		runs=$(printf '%s\n' "$runs" | not_done)
+		ran=$(whole "$csv" | awk -F, 'NR == 2 { print $3 }')
+		for word; do
+			[ "${word##*/}" != "$ran" ] || ran=
+		done
+		[ -z "$ran" ] || [ $# -eq 0 ] || say "--resume: $csv has runs of $ran: is that" \
+			"what this command runs? If not, give another FILE"
+	fi
 fi
 if [ "$list" ]; then
 	printf '%s\n' "$runs" | awk -F: '$1 != "" { print $1, $2, $3 }'
