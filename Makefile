@@ -85,7 +85,8 @@ check: all check-programs
 	@tests/run $(TESTS)
 
 check-long: all $(UNIT)
-	@LIMIT=7200 tests/run $(wildcard tests/*-long.test)
+	@LIMIT=7200 CHECK_LONG=1 tests/run $(wildcard tests/*-long.test) \
+		tests/threads.test
 
 $(UNIT): build/tests/%: build/tests/unit/%.o $(TOOL_OBJS)
 $(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o build/%.o \
