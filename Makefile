@@ -81,7 +81,10 @@ export LAYOUTS CC CFLAGS LTO
 
 check-programs: $(UNIT) $(CONTRACTS) $(FAULTY) $(BROKEN)
 
-check: all check-programs
+# As many at a time as there are CPUs, unless it is told.
+jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
+check:
+	@$(MAKE) --no-print-directory $(jobs) all check-programs
 	@tests/run $(TESTS)
 
 check-long: all $(UNIT)
