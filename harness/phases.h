@@ -18,8 +18,9 @@ void phases_start(void);
  * Guest's thread: @under_way is what it has added and not got back. Not inlined:
  * the guest's loop needs its registers for the ring.
  */
-__attribute__((cold, noinline)) void phases_point(uint64_t finished, uint64_t under_way,
-		  const struct side *guest, const struct side *host);
+__attribute__((cold, noinline)) void
+phases_point(uint64_t finished, uint64_t under_way, const struct side *guest,
+	     const struct side *host);
 
 /* Main's thread, after a run: its points, as CSV, to config.phases if set. */
 void phases_write(void);
