@@ -118,7 +118,7 @@ if tools/instructions.sh -n "${CLAIMS_COUNT:-10000}" "$published" \
 	awk -F, 'NR > 1 {
 		printf "%-40s %+9.1f%%  %+-22.1f %s\n", $1,
 			$1 == "branches" ? 9.2 : 5.6, ($4 - 1) * 100,
-			$4 > 1 ? "agrees" : "DISAGREES" }' "$dir/csv"
+			($4 > 1 ? "agrees" : "DISAGREES") }' "$dir/csv"
 else
 	cat "$dir/err"
 fi
