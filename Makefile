@@ -82,14 +82,14 @@ export LAYOUTS CC CFLAGS LTO
 check-programs: $(UNIT) $(CONTRACTS) $(FAULTY) $(BROKEN)
 
 # As many at a time as there are CPUs, unless it is told.
-jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
+jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 check:
 	@$(MAKE) --no-print-directory $(jobs) all check-programs
 	@tests/run $(TESTS)
 
-check-long: all $(UNIT)
+check-long: all $(UNIT) $(FAULTY)
 	@LIMIT=7200 CHECK_LONG=1 tests/run $(wildcard tests/*-long.test) \
-		tests/threads.test
+		tests/threads.test tests/faults.test
 
 $(UNIT): build/tests/%: build/tests/unit/%.o $(TOOL_OBJS)
 $(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o build/%.o \

@@ -82,6 +82,7 @@ static __hot_inline void guest_loop(const bool plain)
 	char nothing;
 	void *buf = &nothing, *data = &nothing;
 
+	phases_point(0, 0, &guest, &host);
 	while (finished != cycles) {
 		bool moved = false;
 
@@ -149,6 +150,7 @@ static __hot_inline void guest_loop(const bool plain)
 		disable_call();
 	}
 	publish(&guest, added, finished);
+	phases_point(finished, 0, &guest, &host);
 	if (verify)
 		verify_guest_done();
 }

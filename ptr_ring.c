@@ -15,7 +15,7 @@
 #include "main.h"
 #include "ptr_ring.h"
 
-/* Slots that the producer prefetches ahead: the consumer has cleared them. */
+/* Slots that the producer prefetches ahead. The consumer is well past them. */
 #define AHEAD (PREFETCH_AHEAD / sizeof(void *))
 
 static struct ptr_ring ring;

@@ -209,7 +209,7 @@ int add_inbuf(unsigned len, void *buf, void *data)
 		desc = &ring.desc[head];
 		guest.free_head = READ_ONCE(desc->next);
 	}
-	/* Descriptors come free in the order in which they were used. */
+	/* As a rule descriptors come free in the order of the table. */
 	prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);
 	if (CONSUME == BY_INDEX || CONSUME == BY_ENTRY)
 		prefetch_for_write(
@@ -393,7 +393,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	struct vring_used_elem *elem = &ring.used->ring[idx & ring.mask];
 	uint16_t *entry = &ring.avail->ring[idx & ring.mask];
 	struct vring_desc *desc;
-	uint16_t head;
+	uint16_t head, ahead;
 
 	if (CONSUME == BY_ENTRY) {
 		/*
@@ -423,10 +423,12 @@ bool use_buf(unsigned *lenp, void **bufp)
 	if (CONSUME == IN_ORDER) {
 		prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);
 	} else {
-		/* Not what the guest may be filling, unless it is far ahead. */
-		if (CONSUME == BATCHED ||
-		    (CONSUME == BY_INDEX && host.avail_seen - idx > AHEAD))
-			prefetch(&ring.desc[(head + AHEAD) & ring.mask]);
+		/* Only what is there: the guest is filling what comes after. */
+		if (CONSUME != BY_ENTRY && host.avail_seen - idx > AHEAD) {
+			ahead = READ_ONCE(
+				ring.avail->ring[(idx + AHEAD) & ring.mask]);
+			prefetch(&ring.desc[ahead & ring.mask]);
+		}
 		prefetch_for_write(&ring.used->ring[(idx + AHEAD) & ring.mask]);
 	}
 	*lenp = READ_ONCE(desc->len);

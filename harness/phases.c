@@ -23,13 +23,14 @@ void phases_start(void)
 {
 	nr_points = 0;
 	next = 0;
-	every = config.run_cycles / POINTS;
+	every = config.run_cycles / (POINTS - 2);	/* and both ends */
 }
 
 void phases_point(uint64_t finished, uint64_t under_way,
 		  const struct side *guest, const struct side *host)
 {
-	if (finished < next || nr_points == POINTS)
+	if (!config.phases || nr_points == POINTS ||
+	    (finished < next && finished != config.run_cycles))
 		return;
 	points[nr_points++] = (struct point){
 		.time_ns = now_ns(),

@@ -14,7 +14,8 @@ enum where { STARTING, RUNNING, POLLING, SLEEPING, DONE };
 
 /*
  * Written by the side's own thread alone, when it waits and every few thousand
- * buffers, so that it costs nothing; the watchdog reads it with READ_ONCE.
+ * buffers (with --guest-work or --host-work for each), so that it costs nothing;
+ * the watchdog reads it with READ_ONCE.
  */
 struct side {
 	uint64_t added;		/* guest only */
