@@ -84,7 +84,8 @@ check-programs: $(UNIT) $(CONTRACTS) $(FAULTY) $(BROKEN)
 # As many at a time as there are CPUs, unless it is told.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 check:
-	@$(MAKE) --no-print-directory $(jobs) all check-programs
+	@$(MAKE) $(if $(filter 1,$(V)),,-s) --no-print-directory $(jobs) all \
+		check-programs
 	@tests/run $(TESTS)
 
 check-long: all $(UNIT) $(FAULTY)

@@ -57,9 +57,14 @@ for layout in "$@"; do
 		point cycles "$layout" "$n" '' --run-cycles "$n"
 	done
 done
+# One layout is enough for this: ring, if it is one of them.
+work=$1
+for layout; do
+	[ "$layout" != ring ] || work=ring
+done
 for guest in 0 25 50 100 200 400; do
 	for host in 0 25 50 100 200 400; do
-		point work "$1" "$guest" "$host" --guest-work "$guest" \
+		point work "$work" "$guest" "$host" --guest-work "$guest" \
 			--host-work "$host" --run-cycles "$((cycles / 4))"
 	done
 done
@@ -109,7 +114,7 @@ gnuplot >"$out/work.svg" <<-END || exit 1
 	set terminal svg size 640,520 noenhanced font 'sans,13' background 'white'
 	stats '$out/work.dat' using 3 nooutput
 	middle = (STATS_min + STATS_max) / 2
-	set title '$1: work on each side'
+	set title '$work: work on each side'
 	set xlabel 'Guest work (cycles per buffer)'
 	set ylabel 'Host work (cycles per buffer)'
 	set cblabel 'Time (ns per buffer)'
