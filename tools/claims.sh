@@ -116,8 +116,9 @@ published='./vringh_test --eventidx --fast-vringh --indirect --virtio-1'
 if tools/instructions.sh -n "${CLAIMS_COUNT:-10000}" "$published" \
 	"$published --ops" >"$dir/csv" 2>"$dir/err"; then
 	awk -F, 'NR > 1 {
-		printf "%-40s %+9.1f%%  %+-22.1f %s\n", $1,
-			$1 == "branches" ? 9.2 : 5.6, ($4 - 1) * 100,
+		printf "%-40s %+9.1f%%  %-22s %s\n", $1,
+			$1 == "branches" ? 9.2 : 5.6,
+			sprintf("%+.1f%%", ($4 - 1) * 100),
 			($4 > 1 ? "agrees" : "DISAGREES") }' "$dir/csv"
 else
 	cat "$dir/err"
