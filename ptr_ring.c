@@ -15,7 +15,10 @@
 #include "main.h"
 #include "ptr_ring.h"
 
-/* Slots that the producer prefetches ahead. The consumer is well past them. */
+/*
+ * Slots that the producer prefetches ahead: as a rule the consumer has cleared
+ * them. In a small or a full ring it may not have, and the line is lost again.
+ */
 #define AHEAD (PREFETCH_AHEAD / sizeof(void *))
 
 static struct ptr_ring ring;

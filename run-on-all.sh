@@ -496,8 +496,9 @@ if [ -s "$csv" ]; then
 		for word; do
 			[ "${word##*/}" != "$ran" ] || ran=
 		done
-		[ -z "$ran" ] || [ $# -eq 0 ] || say "--resume: $csv has runs of $ran: is that" \
-			"what this command runs? If not, give another FILE"
+		[ -z "$ran" ] || [ $# -eq 0 ] ||
+			say "--resume: $csv has runs of $ran: is that what" \
+				"this command runs? If not, give another FILE"
 	fi
 fi
 if [ "$list" ]; then

@@ -58,7 +58,8 @@ static const struct opt opts[] = {
 	{ "no-poll-first", NULL, "arm at once, don't look once more before",
 	  OPT_CLEAR, &config.poll_first, 0, 0 },
 	{ "hold", "N", "cycles that a side which had to poll gives the other to "
-	  "get ahead (6 per buffer under way, at most 4096)", OPT_U32, &config.hold, 0, MAX_BURN },
+	  "get ahead (6 per buffer under way, at most 4096)", OPT_U32,
+	  &config.hold, 0, MAX_BURN },
 	{ "repeat", "N", "whole runs, each on fresh memory (1)", OPT_U32,
 	  &config.repeat, 1, 1000000 },
 	{ "verify", NULL, "check every buffer", OPT_SET, &config.verify, 0, 0 },
