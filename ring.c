@@ -58,8 +58,13 @@ struct event {
 };
 ASSERT_APART(struct event);
 
-/* Descriptors to prefetch ahead: both sides write what they read. */
-#define AHEAD (PREFETCH_AHEAD / sizeof(struct desc))
+/*
+ * Descriptors to prefetch ahead: both sides write what they read. The host looks
+ * less far. When it catches up it takes lines that the guest is about to fill,
+ * and the guest then misses them one after the other.
+ */
+#define AHEAD	   (PREFETCH_AHEAD / sizeof(struct desc))
+#define HOST_AHEAD 8
 
 static struct {
 	struct desc *desc;
@@ -169,7 +174,9 @@ int add_inbuf(unsigned len, void *buf, void *data)
 
 void *get_buf(unsigned *lenp, void **bufp)
 {
-	const uint32_t idx = guest.used_idx, slot = idx & ring.mask;
+	const uint32_t mask = ring.mask;
+	const uint32_t idx = guest.used_idx, slot = idx & mask;
+	struct desc *const table = ring.desc;
 	const struct name *name;
 	union head head;
 
@@ -179,14 +186,14 @@ void *get_buf(unsigned *lenp, void **bufp)
 	 * B.acquire: the flag before the buffer is the guest's again. Pairs
 	 * with B.release in use_buf.
 	 */
-	head.word = smp_load_acquire(&ring.desc[slot].head.word);
+	head.word = smp_load_acquire(&table[slot].head.word);
 	if (has_hw(head))
 		return NULL;
 
-	prefetch_for_write(&ring.desc[(idx + AHEAD) & ring.mask]);
+	prefetch_for_write(&table[(idx + AHEAD) & mask]);
 	guest.used_idx = idx + 1;
 	*lenp = COMPACT ? head.short_len : head.len;
-	name = &guest.names[COMPACT ? slot : head.index & ring.mask];
+	name = &guest.names[COMPACT ? slot : head.index & mask];
 	*bufp = name->buf;
 	return name->data;
 }
@@ -253,8 +260,8 @@ bool enable_kick(void)
 
 bool use_buf(unsigned *lenp, void **bufp)
 {
-	const uint32_t idx = host.used_idx;
-	struct desc *desc = &ring.desc[idx & ring.mask];
+	const uint32_t idx = host.used_idx, mask = ring.mask;
+	struct desc *const table = ring.desc, *desc = &table[idx & mask];
 	union head head;
 
 	/*
@@ -265,7 +272,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	if (!has_hw(head))
 		return false;
 
-	prefetch_for_write(&ring.desc[(idx + AHEAD) & ring.mask]);
+	prefetch_for_write(&table[(idx + HOST_AHEAD) & mask]);
 	host.used_idx = idx + 1;
 #if COMPACT
 	*lenp = head.short_len;
