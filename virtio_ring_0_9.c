@@ -51,11 +51,14 @@ enum {
 #include "virtio/vring.h"
 
 /*
- * Entries to prefetch ahead: four lines' worth of descriptors, two of used, and
- * one of the available ring.
+ * Entries to prefetch ahead: four lines' worth of descriptors, one of used and
+ * one of the available ring. BY_ENTRY, the host sees what was added only in the
+ * line of the available ring that it is reading.
  */
 #define AHEAD	    (PREFETCH_AHEAD / sizeof(struct vring_desc))
 #define AVAIL_AHEAD 32
+#define USED_AHEAD  8
+#define SEEN_AHEAD  8
 
 static struct vring ring __cache_aligned;
 
@@ -271,7 +274,7 @@ void *get_buf(unsigned *lenp, void **bufp)
 	if (CONSUME == IN_ORDER) {
 		*lenp = READ_ONCE(ring.desc[id].len);
 	} else {
-		prefetch(&ring.used->ring[(idx + AHEAD) & ring.mask]);
+		prefetch(&ring.used->ring[(idx + USED_AHEAD) & ring.mask]);
 		*lenp = READ_ONCE(elem->len);
 		WRITE_ONCE(ring.desc[id].next, guest.free_head);
 		guest.free_head = id;
@@ -387,13 +390,38 @@ bool enable_kick(void)
 	return avail_empty();
 }
 
+/*
+ * A descriptor that follows entry @idx, but only of what is there: the guest is
+ * filling what comes after, and would have to take the line back.
+ */
+static inline void prefetch_added(uint32_t idx)
+{
+	const uint32_t ahead = idx + (CONSUME == BY_ENTRY ? SEEN_AHEAD : AHEAD);
+	const uint16_t *entry = &ring.avail->ring[ahead & ring.mask];
+	uint16_t head;
+
+	if (CONSUME == IN_ORDER) {
+		if (host.avail_seen - idx > AHEAD)
+			prefetch_for_write(&ring.desc[ahead & ring.mask]);
+		return;
+	}
+	if (CONSUME == BY_ENTRY ?
+		    !same_line(entry, &ring.avail->ring[idx & ring.mask]) :
+		    host.avail_seen - idx <= AHEAD)
+		return;
+	/* No ordering: nothing but a hint comes of it. */
+	head = READ_ONCE(*entry);
+	if (CONSUME != BY_ENTRY || written(head, ahead))
+		prefetch(&ring.desc[head & ring.mask]);
+}
+
 bool use_buf(unsigned *lenp, void **bufp)
 {
 	const uint32_t idx = host.used_idx;
 	struct vring_used_elem *elem = &ring.used->ring[idx & ring.mask];
 	uint16_t *entry = &ring.avail->ring[idx & ring.mask];
 	struct vring_desc *desc;
-	uint16_t head, ahead;
+	uint16_t head;
 
 	if (CONSUME == BY_ENTRY) {
 		/*
@@ -420,17 +448,10 @@ bool use_buf(unsigned *lenp, void **bufp)
 	}
 	head &= ring.mask;
 	desc = &ring.desc[head];
-	if (CONSUME == IN_ORDER) {
-		prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);
-	} else {
-		/* Only what is there: the guest is filling what comes after. */
-		if (CONSUME != BY_ENTRY && host.avail_seen - idx > AHEAD) {
-			ahead = READ_ONCE(
-				ring.avail->ring[(idx + AHEAD) & ring.mask]);
-			prefetch(&ring.desc[ahead & ring.mask]);
-		}
-		prefetch_for_write(&ring.used->ring[(idx + AHEAD) & ring.mask]);
-	}
+	prefetch_added(idx);
+	if (CONSUME != IN_ORDER)
+		prefetch_for_write(
+			&ring.used->ring[(idx + USED_AHEAD) & ring.mask]);
 	*lenp = READ_ONCE(desc->len);
 	*bufp = (void *)(uintptr_t)READ_ONCE(desc->addr);
 

@@ -21,6 +21,9 @@
 #ifndef HARNESS_BARRIER_H
 #define HARNESS_BARRIER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /*
  * Before each access; a test that steps through them defines it. One access
  * inside another would be a step with it: write them one after the other.
@@ -80,6 +83,11 @@ static inline void cpu_relax(void)
  * under way at a time, and few enough that the other side has left them.
  */
 #define PREFETCH_AHEAD 256
+
+static inline bool same_line(const void *a, const void *b)
+{
+	return ((uintptr_t)a ^ (uintptr_t)b) < 64;
+}
 
 /*
  * CPUs fetch lines in pairs: what different threads write is kept this far
