@@ -3,7 +3,7 @@
 #
 # Every layout on one pair of CPUs, in turn, so that whatever drifts drifts for
 # all: ns per buffer, as a multiple of ring, and as a multiple of what a cache
-# line's round trip takes between these two CPUs.
+# line's round trip between these two CPUs took in the same round.
 #
 # usage: tools/bench.sh LAYOUT...	from the top of the tree, after make
 #	BENCH_ROUNDS	runs of each layout (11)
@@ -18,13 +18,6 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/ringtest.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# The line is timed before and after the layouts.
-trips() {
-	# shellcheck disable=SC2086
-	./cacheline $pin --repeat 3 --format csv 2>/dev/null |
-		awk -F, 'NR > 1 { print $6 }' >>"$dir/trips"
-}
-
 # ring first: it is what compare takes the others' ratios to.
 layouts=
 for layout in "$@"; do
@@ -35,41 +28,76 @@ for layout in ring $layouts; do
 	set -- "$@" "./$layout $pin --run-cycles $cycles"
 done
 
-trips
-./compare --runs "$rounds" --format csv "$@" >"$dir/csv" || exit 1
-trips
-sort -n "$dir/trips" >"$dir/sorted"
-trip=$(awk '{ v[NR] = $1 }
-	END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }' \
-	"$dir/sorted")
+# The line takes its turn as they do, in the guise of a layout: on a virtual
+# machine the CPUs themselves may be moved, from one round to the next.
+guise='s/tool/layout/;s/round_trip_ns/ns_per_buffer/'
+./compare --runs "$rounds" --format csv --csv "$dir/runs" "$@" \
+	"sh -c \"./cacheline $pin --format csv | sed '$guise'\"" \
+	>"$dir/csv" || exit 1
 
 echo "$rounds runs of $cycles buffers each, in turn; ${pin:-one CPU}"
-echo "a cache line's round trip between the two CPUs: $trip ns"
-# On a virtual machine the CPUs themselves may be moved.
-awk 'NR == 1 { least = $1 }
-	END { if ($1 > 1.5 * least) printf "(it went from %s to %s ns: repeat" \
-		" before you quote the last column)\n", least, $1 }' "$dir/sorted"
-echo
-awk -F, -v trip="$trip" '
-BEGIN {
-	printf "%-20s %10s %9s %9s %8s %12s\n", "layout", "ns/buffer", "least",
-		"most", "x ring", "x line trip"
+awk -F, '
+function name_of(text) {
+	sub(/^\.\//, "", text)
+	sub(/ .*/, "", text)
+	return text
 }
-NR > 1 {
+# the median of v[1..n], which it sorts
+function median(v, n,  i, j, x) {
+	for (i = 2; i <= n; i++) {
+		x = v[i]
+		for (j = i - 1; j > 0 && v[j] > x; j--)
+			v[j + 1] = v[j]
+		v[j + 1] = x
+	}
+	return (v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2
+}
+{
 	gsub(/"/, "")
-	name = $3
-	sub(/^\.\//, "", name)
-	sub(/ .*/, "", name)
-	printf "%-20s %10.2f %9.2f %9.2f %8.2f %12.3f%s\n", name, $7, $10, $11,
-		$2 == "A" ? 1 : $18, $7 / trip,
-		$14 != "" ? sprintf("  two groups: %.1f and %.1f", $14, $16) : ""
-	# noring is no layout: it is the price of the harness.
-	if (name == "noring")
-		next
-	if (!n++ || $7 < least) { least = $7; fastest = name }
-	if ($7 > most) { most = $7; slowest = name }
+}
+FNR == 1 {
+	file++
+	next
+}
+# every run
+file == 1 {
+	rounds = $2
+	ns[$4, rounds] = $7
+	next
+}
+# every command, the line last
+{
+	command[++n] = $2
+	name[n] = name_of($3)
+	time[n] = sprintf("%10.2f %9.2f %9.2f %8.2f", $7, $10, $11,
+		$2 == "A" ? 1 : $18)
+	middle[n] = $7
+	if ($14 != "")
+		groups[n] = sprintf("  two groups: %.1f and %.1f", $14, $16)
+	least = $10
+	most = $11
 }
 END {
+	printf "a cache line'"'"'s round trip between the two CPUs: %.1f ns" \
+		" (%.1f to %.1f)\n", middle[n], least, most
+	if (most > 1.5 * least)
+		print "(so they were moved meanwhile: repeat before you quote)"
+	print ""
+	printf "%-20s %10s %9s %9s %8s %12s\n", "layout", "ns/buffer", "least",
+		"most", "x ring", "x line trip"
+	for (i = 1; i < n; i++) {
+		for (r = 1; r <= rounds; r++)
+			trips[r] = ns[command[i], r] / ns[command[n], r]
+		printf "%-20s %s %12.3f%s\n", name[i], time[i],
+			median(trips, rounds), groups[i]
+		# noring is no layout: it is the price of the harness.
+		if (name[i] == "noring")
+			continue
+		if (!fastest || middle[i] < middle[fastest])
+			fastest = i
+		if (!slowest || middle[i] > middle[slowest])
+			slowest = i
+	}
 	printf "\nfrom the fastest, %s, to the slowest, %s: %.1f times\n",
-		fastest, slowest, most / least
-}' "$dir/csv"
+		name[fastest], name[slowest], middle[slowest] / middle[fastest]
+}' "$dir/runs" "$dir/csv"
