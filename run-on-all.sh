@@ -207,6 +207,29 @@ not_done() {
 		!(key(run[1], run[2], run[3]) in seen)'
 }
 
+# unlike FILE NEW: the layout and options of a row of NEW that no row of FILE has
+unlike() {
+	awk -F, '
+	FNR == 1 {
+		for (last = 5; last < NF; last++)
+			if ($(last + 1) ~ /^(sample|elapsed_ns|ns_per_buffer)$/)
+				break
+		split($0, name)
+		next
+	}
+	{
+		key = $3
+		for (i = 6; i <= last; i++)
+			key = key ", " name[i] " " ($i == "" ? "none" : $i)
+		if (FILENAME == ARGV[1])
+			seen[key]
+		else if (!(key in seen)) {
+			print key
+			exit
+		}
+	}' "$@"
+}
+
 # add_rows: appends the ringtest rows in what the run printed to $rows
 add_rows() {
 	awk -F, -v class="$class" -v guest="$guest" -v host="$host" '
@@ -234,6 +257,10 @@ add_rows() {
 	if [ -s "$rows" ]; then
 		[ "$(head -n 1 "$rows")" = "$(head -n 1 "$scratch/new")" ] ||
 			die "--csv: $csv has other columns: give another FILE"
+		[ -z "$resume" ] || unlike=$(unlike "$rows" "$scratch/new")
+		[ -z "$unlike" ] || die "--resume: this run has $unlike," \
+			"unlike those in $csv: give their options, or another" \
+			"FILE"
 		sed 1d "$scratch/new" >"$scratch/add"
 	else
 		cat "$scratch/new" >"$scratch/add"
@@ -374,7 +401,7 @@ matrix() {
 	}' "$rows"
 }
 
-list='' all_pairs='' classes='' seed='' allowed='' sysroot='' csv='' resume=''
+list='' all_pairs='' classes='' seed='' allowed='' sysroot='' csv='' resume='' unlike=''
 plot='' sleep=''
 while [ $# -gt 0 ]; do
 	option=${1%%=*} value=${1#*=}
