@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -25,9 +26,8 @@ static int64_t steal_ms(void)
 	return n == 1 ? (int64_t)(ticks * 1000 / sysconf(_SC_CLK_TCK)) : -1;
 }
 
-static void json_text(const char *key, const char *text)
+static void json_string(const char *text)
 {
-	printf("\"%s\":", key);
 	if (!text) {
 		printf("null");
 		return;
@@ -40,6 +40,32 @@ static void json_text(const char *key, const char *text)
 			putchar(*text);
 	}
 	putchar('"');
+}
+
+static void json_text(const char *key, const char *text)
+{
+	printf("\"%s\":", key);
+	json_string(text);
+}
+
+/* What was run, whole: options that have no column are in there. */
+static void json_command(void)
+{
+	FILE *f = fopen("/proc/self/cmdline", "re");
+	char *arg = NULL;
+	size_t size = 0;
+	char lead = '[';
+
+	printf("\"command\":");
+	while (f && getdelim(&arg, &size, '\0', f) > 0) {
+		putchar(lead);
+		json_string(arg);
+		lead = ',';
+	}
+	printf("%s,", lead == '[' ? "null" : "]");
+	free(arg);
+	if (f)
+		fclose(f);
 }
 
 /* First line of @path that begins with @key, from its value on; or NULL. */
@@ -73,6 +99,7 @@ void context_json(int cpu)
 	int64_t steal = steal_ms();
 
 	printf("{");
+	json_command();
 	json_text("version", BUILD_VERSION);
 	putchar(',');
 	json_text("compiler", BUILD_COMPILER);
