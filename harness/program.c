@@ -21,9 +21,22 @@ __attribute__((constructor)) static void name_program(void)
 		program = program_invocation_short_name;
 }
 
+void progress(const char *line)
+{
+	static bool shown;
+
+	if (line)
+		fprintf(stderr, "\r%-79s", line);
+	else if (shown)
+		fprintf(stderr, "\r%-79s\r", "");
+	if (line || shown)
+		shown = line;
+}
+
 static void say(const char *kind, const char *fmt, va_list ap)
 {
 	flockfile(stderr);
+	progress(NULL);
 	fprintf(stderr, "%s: %s", program, kind);
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);

@@ -26,6 +26,9 @@ void die(int status, const char *fmt, ...)
 /* One line on stderr, "PROGRAM: warning: ...". */
 void warn(const char *fmt, ...) __attribute__((cold, format(printf, 1, 2)));
 
+/* On stderr, until the next one or NULL takes its place, or a line above. */
+void progress(const char *line);
+
 /* Flushes stdout; an answer that could not be written is a failed run. */
 void finish_stdout(void);
 

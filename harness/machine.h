@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Warnings on stderr, each once: how the machine may spoil what is measured. The
+ * README has a heading for each, the words before its first colon.
+ */
+#ifndef HARNESS_MACHINE_H
+#define HARNESS_MACHINE_H
+
+/* Where /proc and /sys are; not "" only in tests. */
+extern const char *machine_root;
+
+/* Before the runs: the speed of the CPUs that we may use. */
+void machine_start(void);
+
+/* The CPUs of a ringtest row, as numbers; empty: not pinned. */
+void machine_pair(const char *guest, const char *host);
+
+/* After the runs: what else ran on our CPUs, and on the machine under us. */
+void machine_end(void);
+
+#endif
