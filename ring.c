@@ -59,9 +59,9 @@ struct event {
 ASSERT_APART(struct event);
 
 /*
- * Descriptors to prefetch ahead: both sides write what they read. The host looks
- * less far. When it catches up it takes lines that the guest is about to fill,
- * and the guest then misses them one after the other.
+ * Descriptors to prefetch ahead: both sides write what they read. The host
+ * looks less far. When it catches up it takes lines that the guest is about to
+ * fill, and the guest then misses them one after the other.
  */
 #define AHEAD	   (PREFETCH_AHEAD / sizeof(struct desc))
 #define HOST_AHEAD 8

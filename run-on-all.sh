@@ -401,8 +401,8 @@ matrix() {
 	}' "$rows"
 }
 
-list='' all_pairs='' classes='' seed='' allowed='' sysroot='' csv='' resume='' unlike=''
-plot='' sleep=''
+list='' all_pairs='' classes='' seed='' allowed='' sysroot='' csv='' resume=''
+plot='' sleep='' unlike=''
 while [ $# -gt 0 ]; do
 	option=${1%%=*} value=${1#*=}
 	case $1 in

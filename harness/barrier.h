@@ -84,6 +84,7 @@ static inline void cpu_relax(void)
  */
 #define PREFETCH_AHEAD 256
 
+/* Fetched together, where lines have 64 bytes: for hints only. */
 static inline bool same_line(const void *a, const void *b)
 {
 	return ((uintptr_t)a ^ (uintptr_t)b) < 64;

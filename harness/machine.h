@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Warnings on stderr, each once: how the machine may spoil what is measured. The
+ * Warnings on stderr, each once: how the machine may spoil what is measured.
  * README has a heading for each, the words before its first colon.
  */
 #ifndef HARNESS_MACHINE_H

@@ -53,9 +53,9 @@ struct opt {
 };
 
 /*
- * Reads the options, long ones abbreviated or not, in any order. --help and --version
- * are added to every table, print to stdout and end with 0; @usage is what
- * --help prints before the options. A wrong option ends the program with
+ * Reads the options, long ones abbreviated or not, in any order. --help and
+ * --version are added to every table, print to stdout and end with 0; @usage is
+ * what --help prints before the options. A wrong option ends the program with
  * EXIT_USAGE. Returns the index in @argv of the first operand.
  */
 int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage);
