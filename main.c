@@ -55,9 +55,10 @@ static __hot_inline void publish(struct side *me, uint64_t added,
 	WRITE_ONCE(me->finished, finished);
 }
 
-static __hot_inline void poll_pause(void)
+/* After some 50 us the other may be waiting for this CPU, even with two. */
+static __hot_inline void poll_pause(uint32_t looks)
 {
-	if (config.one_cpu)
+	if (config.one_cpu || looks > 4096)
 		sched_yield();
 	else if (config.relax)
 		cpu_relax();
@@ -133,8 +134,8 @@ static __hot_inline void guest_loop(const bool plain)
 		guest.waits++;
 		if (!sleep) {
 			WRITE_ONCE(guest.where, POLLING);
-			while (used_empty())
-				poll_pause();
+			for (uint32_t looks = 0; used_empty(); looks++)
+				poll_pause(looks);
 			burn_cycles(config.hold);
 			WRITE_ONCE(guest.where, RUNNING);
 			continue;
@@ -190,8 +191,8 @@ static __hot_inline void host_loop(const bool plain)
 		WRITE_ONCE(host.waits, host.waits + 1);
 		if (!sleep) {
 			WRITE_ONCE(host.where, POLLING);
-			while (avail_empty())
-				poll_pause();
+			for (uint32_t looks = 0; avail_empty(); looks++)
+				poll_pause(looks);
 			burn_cycles(config.hold);
 			WRITE_ONCE(host.where, RUNNING);
 			continue;
