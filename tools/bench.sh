@@ -69,9 +69,9 @@ file == 1 {
 {
 	command[++n] = $2
 	name[n] = name_of($3)
-	time[n] = sprintf("%10.2f %9.2f %9.2f %8.2f", $7, $10, $11,
-		$2 == "A" ? 1 : $18)
-	middle[n] = $7
+	times[n] = $2 == "A" ? 1 : $18
+	time[n] = sprintf("%10.2f %9.2f %9.2f %8.2f", $7, $10, $11, times[n])
+	middle = $7
 	if ($14 != "")
 		groups[n] = sprintf("  two groups: %.1f and %.1f", $14, $16)
 	least = $10
@@ -79,9 +79,9 @@ file == 1 {
 }
 END {
 	printf "a cache line'"'"'s round trip between the two CPUs: %.1f ns" \
-		" (%.1f to %.1f)\n", middle[n], least, most
+		" (%.1f to %.1f)\n", middle, least, most
 	if (most > 1.5 * least)
-		print "(so they were moved meanwhile: repeat before you quote)"
+		print "(a hypervisor moved the CPUs: repeat before you quote)"
 	print ""
 	printf "%-20s %10s %9s %9s %8s %12s\n", "layout", "ns/buffer", "least",
 		"most", "x ring", "x line trip"
@@ -93,11 +93,11 @@ END {
 		# noring is no layout: it is the price of the harness.
 		if (name[i] == "noring")
 			continue
-		if (!fastest || middle[i] < middle[fastest])
+		if (!fastest || times[i] < times[fastest])
 			fastest = i
-		if (!slowest || middle[i] > middle[slowest])
+		if (!slowest || times[i] > times[slowest])
 			slowest = i
 	}
 	printf "\nfrom the fastest, %s, to the slowest, %s: %.1f times\n",
-		name[fastest], name[slowest], middle[slowest] / middle[fastest]
+		name[fastest], name[slowest], times[slowest] / times[fastest]
 }' "$dir/runs" "$dir/csv"
