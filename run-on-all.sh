@@ -207,10 +207,12 @@ not_done() {
 		!(key(run[1], run[2], run[3]) in seen)'
 }
 
-# unlike FILE NEW: the layout and options of a row of NEW that no row of FILE has
+# unlike NEW: the layout and options of a row of NEW that no row on stdin has, if
+# there are any
 unlike() {
 	awk -F, '
 	FNR == 1 {
+		file++
 		for (last = 5; last < NF; last++)
 			if ($(last + 1) ~ /^(sample|elapsed_ns|ns_per_buffer)$/)
 				break
@@ -221,13 +223,13 @@ unlike() {
 		key = $3
 		for (i = 6; i <= last; i++)
 			key = key ", " name[i] " " ($i == "" ? "none" : $i)
-		if (FILENAME == ARGV[1])
-			seen[key]
-		else if (!(key in seen)) {
+		if (file == 1)
+			seen[key] = ++rows
+		else if (rows && !(key in seen)) {
 			print key
 			exit
 		}
-	}' "$@"
+	}' - "$1"
 }
 
 # add_rows: appends the ringtest rows in what the run printed to $rows
@@ -257,7 +259,7 @@ add_rows() {
 	if [ -s "$rows" ]; then
 		[ "$(head -n 1 "$rows")" = "$(head -n 1 "$scratch/new")" ] ||
 			die "--csv: $csv has other columns: give another FILE"
-		[ -z "$resume" ] || unlike=$(unlike "$rows" "$scratch/new")
+		[ -z "$resume" ] || unlike=$(unlike "$scratch/new" <"$rows")
 		[ -z "$unlike" ] || die "--resume: this run has $unlike," \
 			"unlike those in $csv: give their options, or another" \
 			"FILE"
@@ -519,6 +521,8 @@ if [ -s "$csv" ]; then
 		die "--csv: $csv holds something else: give another FILE"
 	if [ "$resume" ]; then
 		runs=$(printf '%s\n' "$runs" | not_done)
+		[ "$runs" ] || say "--resume: $csv has all of these runs, so" \
+			"nothing is run"
 		ran=$(whole "$csv" | awk -F, 'NR == 2 { print $3 }')
 		for word; do
 			[ "${word##*/}" != "$ran" ] || ran=
