@@ -38,6 +38,8 @@ static void json_string(const char *text)
 			putchar('\\');
 		if ((unsigned char)*text >= ' ')
 			putchar(*text);
+		else
+			printf("\\u%04x", *text);
 	}
 	putchar('"');
 }
