@@ -3,6 +3,8 @@
  * A layout by itself, through the contract of main.h alone, in one thread: it
  * is linked with this file in place of main.o.
  */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "main.h"
+#include "tests/ring/watch.h"
 
 struct config config = { .exit = true, .poll_first = true, .batch = 1 };
 
@@ -70,12 +73,13 @@ static unsigned len_of(uint64_t seq)
 
 static bool add(void)
 {
-	if (add_inbuf(len_of(added), buf_of(added), data_of(added)))
+	if (CALL(add_inbuf, len_of(added), buf_of(added), data_of(added)))
 		return false;
 	added++;
-	if (added - used > config.ring_size)
-		wrong("more than the ring holds");
-	return true;
+	if (added - used <= config.ring_size)
+		return true;
+	wrong("more than the ring holds");
+	return false;
 }
 
 static bool use(void)
@@ -84,16 +88,18 @@ static bool use(void)
 	void *buf;
 
 	if (ring_info.batches)
-		used_empty();	/* what the guest held back is due now */
-	if (avail_empty() != (used == added))
+		CALL(used_empty); /* what the guest held back is due now */
+	if (CALL(avail_empty) != (used == added))
 		wrong("avail_empty says %d", avail_empty());
-	if (!use_buf(&len, &buf)) {
+	if (!CALL(use_buf, &len, &buf)) {
 		if (used != added)
 			wrong("use_buf finds nothing");
 		return false;
 	}
-	if (used == added)
+	if (used == added) {
 		wrong("use_buf finds a buffer that was not added");
+		return false;
+	}
 	if (buf != buf_of(used))
 		wrong("use_buf gives another buffer");
 	if (ring_info.max_len && len != len_of(used))
@@ -108,17 +114,19 @@ static bool get(void)
 	void *buf, *data;
 
 	if (ring_info.batches)
-		avail_empty();
-	if (ring_info.completes && used_empty() != (got == used))
+		CALL(avail_empty);
+	if (ring_info.completes && CALL(used_empty) != (got == used))
 		wrong("used_empty says %d", used_empty());
-	data = get_buf(&len, &buf);
+	data = CALL(get_buf, &len, &buf);
 	if (!data) {
 		if (ring_info.completes && got != used)
 			wrong("get_buf finds nothing");
 		return false;
 	}
-	if (got == (ring_info.completes ? used : added))
+	if (got == (ring_info.completes ? used : added)) {
 		wrong("get_buf finds a buffer that is not to be had");
+		return false;
+	}
 	if (ring_info.completes) {
 		if (data != data_of(got))
 			wrong("get_buf gives another buffer's data");
@@ -137,7 +145,7 @@ static bool get(void)
 static void fresh(void)
 {
 	free_all();
-	alloc_ring();
+	CALL(alloc_ring);
 	added = used = got = 0;
 	kicks = calls = 0;
 	if (use() || get())
@@ -168,6 +176,25 @@ static void capacity(void)
 			wrong("it takes %" PRIu64 " buffers", added - before);
 		if (add())
 			wrong("full, it takes one more");
+		drain();
+	}
+}
+
+/* A run may have ended anywhere. */
+static void anew(void)
+{
+	for (unsigned left = 1; left < 8 && !failed; left++) {
+		unsigned n = 1 + left * config.ring_size / 8;
+
+		fresh();
+		for (unsigned i = 0; i < n && add(); i++)
+			;
+		for (unsigned i = 0; i < n / 2 && use(); i++)
+			;
+		for (unsigned i = 0; i < n / 4 && get(); i++)
+			;
+		fresh();
+		add();
 		drain();
 	}
 }
@@ -212,7 +239,7 @@ static void kick_if_added(unsigned n, unsigned expected, const char *what)
 
 	for (unsigned i = 0; i < n; i++)
 		add();
-	kick_available();
+	CALL(kick_available);
 	if (kicks - before != expected)
 		wrong("%s: %u kicks, not %u", what, kicks - before, expected);
 }
@@ -223,7 +250,7 @@ static void call_if_used(unsigned n, unsigned expected, const char *what)
 
 	for (unsigned i = 0; i < n; i++)
 		use();
-	call_used();
+	CALL(call_used);
 	if (calls - before != expected)
 		wrong("%s: %u calls, not %u", what, calls - before, expected);
 }
@@ -236,26 +263,26 @@ static void notifications(void)
 	/* rounds enough to take the counters past where they wrap */
 	for (int round = 0; round < 20; round++) {
 		kick_if_added(0, 0, "nothing added");
-		if (!enable_kick())
+		if (!CALL(enable_kick))
 			wrong("enable_kick: empty, and not safe to sleep");
 		kick_if_added(0, 0, "armed, nothing added");
 		kick_if_added(size, 1, "armed, a full ring added");
-		if (enable_kick())
+		if (CALL(enable_kick))
 			wrong("enable_kick: not empty, and safe to sleep");
 		disable_kick();
 
 		call_if_used(0, 0, "nothing used");
-		if (!enable_call())
+		if (!CALL(enable_call))
 			wrong("enable_call: empty, and not safe to sleep");
 		call_if_used(1, 1, "armed, one used");
 		call_if_used(size - 1, 0, "no longer armed, the rest used");
-		if (enable_call())
+		if (CALL(enable_call))
 			wrong("enable_call: not empty, and safe to sleep");
 		disable_call();
 		drain();
 		call_if_used(0, 0, "all used and told");
 
-		if (!enable_kick())
+		if (!CALL(enable_kick))
 			wrong("enable_kick: empty again, and not safe");
 		kick_if_added(1, 1, "armed, one added");
 		if (size > 1)
@@ -275,13 +302,13 @@ static void over(const char *name, void (*behaviour)(void),
 					    0xfffffffe };
 
 	failed = false;
-	for (; *sizes; sizes++) {
+	for (; *sizes && !failed; sizes++) {
 		if (*sizes < ring_info.min_size || *sizes > ring_info.max_size ||
 		    (ring_info.power_of_two && (*sizes & (*sizes - 1))))
 			continue;
 		config.ring_size = *sizes;
-		for (unsigned i = 0; i < sizeof(origins) / sizeof(*origins);
-		     i++) {
+		for (unsigned i = 0;
+		     i < sizeof(origins) / sizeof(*origins) && !failed; i++) {
 			config.origin = origins[i];
 			behaviour();
 		}
@@ -291,14 +318,29 @@ static void over(const char *name, void (*behaviour)(void),
 	       ring_info.name, name);
 }
 
+/* The program's name ends with that of the layout's file. */
+static void check_name(void)
+{
+	const char *file = strchr(program_invocation_short_name, '_');
+
+	if (file && !strcmp(file + 1, ring_info.name))
+		return;
+	printf("FAIL contract of %s: its name is that of its file, %s: set "
+	       ".name in ring_info\n", ring_info.name,
+	       file ? file + 1 : program_invocation_short_name);
+}
+
 int main(void)
 {
 	const unsigned sizes[] = { 1, 2, 3, 4, 5, 100, 256, 1000,
 				   ring_info.max_size, 0 };
 	/* a ring of all memory takes long to fill */
-	const unsigned small[] = { 1, 2, 3, 4, 5, 100, 256, 1000, 32768, 0 };
+	const unsigned small[] = { 1, 2, 3, 4, 5, 100, 256, 1000,
+				   ring_info.max_size < 1 << 17 ?
+				   ring_info.max_size : 1 << 17, 0 };
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	check_name();
 	if (!ring_info.addresses) {
 		printf("skip contract of %s: it holds no buffers\n",
 		       ring_info.name);
@@ -309,7 +351,10 @@ int main(void)
 	if (space == MAP_FAILED)
 		return 1;
 
+	start_watch();
 	over("exactly its size fits, one more is refused", capacity, small);
+	over("alloc_ring starts anew, whatever the run before left", anew,
+	     small);
 	over("many operations, each buffer back once and in order",
 	     operations, sizes);
 	if (ring_info.notifies)
