@@ -73,13 +73,16 @@ claims: all
 
 UNIT := $(patsubst tests/unit/%.c,build/tests/%,$(wildcard tests/unit/*.c))
 CONTRACTS := $(LAYOUTS:%=build/tests/contract_%)
+MARKED := $(LAYOUTS:%=build/tests/marked_%)
 FAULTY := $(LAYOUTS:%=build/tests/faulty_%)
 BROKEN := build/tests/broken
 SCRIPTS := $(filter-out %-long.test,$(wildcard tests/*.test))
-TESTS ?= $(UNIT) $(CONTRACTS) $(SCRIPTS)
+# What finds most, and soonest, comes first.
+TESTS ?= tests/sources.test $(CONTRACTS) $(MARKED) $(UNIT) \
+	$(filter-out tests/sources.test,$(SCRIPTS))
 export LAYOUTS CC CFLAGS LTO
 
-check-programs: $(UNIT) $(CONTRACTS) $(FAULTY) $(BROKEN)
+check-programs: $(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN)
 
 # As many at a time as there are CPUs, unless it is told.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -98,7 +101,10 @@ $(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o build/%.o \
 $(FAULTY): build/tests/faulty_%: build/tests/ring/faults.o build/faulty/%.o \
 	build/faulty/main.o $(RING_OBJS:build/%=build/faulty/%)
 $(BROKEN): build/tests/ring/broken.o build/main.o $(RING_OBJS)
-$(UNIT) $(CONTRACTS) $(FAULTY) $(BROKEN):
+$(MARKED): build/tests/marked_%: build/marked/tests/ring/marked.o \
+	build/marked/%.o build/marked/harness/memory.o \
+	build/marked/harness/program.o
+$(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN):
 	$(Q)$(LINK) $^ -o $@ -lm
 
 # Rings whose memory, threads and eventfds can be made to fail. What they are
@@ -107,6 +113,18 @@ $(FAULTY) build/faulty/% build/tests/ring/faults.o: lto =
 build/faulty/%.o: %.c build/buildinfo.h
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -include tests/ring/faults.h $< -o $@
+
+# Layouts that tell tests/ring/marked.c of each access; it says so if this
+# compiler, or this CPU, has no such thing.
+$(MARKED) build/marked/%: lto =
+$(MARKED) build/marked/%: override CFLAGS := $(filter-out -fsanitize%,$(CFLAGS))
+$(LAYOUTS:%=build/marked/%.o): build/marked/%.o: %.c build/buildinfo.h
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -fsanitize=thread $< -o $@ 2>/dev/null || \
+		$(COMPILE) $< -o $@
+build/marked/%.o: %.c build/buildinfo.h
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $< -o $@
 
 # Each barrier weakened in turn: what notices?
 mutants:
