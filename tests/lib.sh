@@ -4,6 +4,16 @@
 # What the test scripts share: each behaviour reports one line, which
 # tests/run counts. A script runs from the top of the tree.
 
+# What is tested has the user's locale; what a test works out has none.
+awk() { LC_ALL=C command awk "$@"; }
+sort() { LC_ALL=C command sort "$@"; }
+
+# make gives them; a script by itself tests them all.
+[ "$LAYOUTS" ] || {
+	LAYOUTS=$(echo ./*.c | sed 's|\./main\.c||; s|\./||g; s|\.c||g')
+	export LAYOUTS
+}
+
 ok() { printf 'ok   %s\n' "$1"; }
 skip() { printf 'skip %s: %s\n' "$1" "$2"; }
 
