@@ -6,7 +6,12 @@
 
 # What is tested has the user's locale; what a test works out has none.
 awk() { LC_ALL=C command awk "$@"; }
-sort() { LC_ALL=C command sort "$@"; }
+
+# path_of TOOL: the program, whatever function has its name
+path_of() (
+	unset -f "$1" 2>/dev/null
+	command -v "$1"
+)
 
 # make gives them; a script by itself tests them all.
 [ "$LAYOUTS" ] || {
