@@ -3,20 +3,21 @@
 #
 # Every layout on one pair of CPUs, in turn, so that whatever drifts drifts for
 # all: ns per buffer, as a multiple of ring, and as a multiple of what a cache
-# line's round trip between these two CPUs took in the same round.
+# line's round trip between these two CPUs took in the same round. If it is ended
+# early, the table is of the rounds that there are.
 #
 # usage: tools/bench.sh LAYOUT...	from the top of the tree, after make
 #	BENCH_ROUNDS	runs of each layout (11)
 #	BENCH_CYCLES	buffers in a run (1000000)
 #	CPUS		"GUEST HOST", if the pair is to be another
 
+. tools/lib.sh
+
 rounds=${BENCH_ROUNDS:-11}
 cycles=${BENCH_CYCLES:-1000000}
+whole BENCH_ROUNDS "$rounds" runs
+whole BENCH_CYCLES "$cycles" buffers
 pin=$(sh tools/pair.sh) || exit 1
-
-dir=$(mktemp -d "${TMPDIR:-/tmp}/ringtest.XXXXXX") || exit 1
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
 
 # ring first: it is what compare takes the others' ratios to.
 layouts=
@@ -28,15 +29,10 @@ for layout in ring $layouts; do
 	set -- "$@" "./$layout $pin --run-cycles $cycles"
 done
 
-# The line takes its turn as they do, in the guise of a layout: on a virtual
-# machine the CPUs themselves may be moved, from one round to the next.
-guise='s/tool/layout/;s/round_trip_ns/ns_per_buffer/'
-./compare --runs "$rounds" --format csv --csv "$dir/runs" "$@" \
-	"sh -c \"./cacheline $pin --format csv | sed '$guise'\"" \
-	>"$dir/csv" || exit 1
-
-echo "$rounds runs of $cycles buffers each, in turn; ${pin:-one CPU}"
-awk -F, '
+# table: from what compare wrote
+table() {
+	[ -s "$dir/csv" ] || return
+	cycles=$cycles pin=$pin awk -F, '
 function name_of(text) {
 	sub(/^\.\//, "", text)
 	sub(/ .*/, "", text)
@@ -61,13 +57,13 @@ FNR == 1 {
 }
 # every run
 file == 1 {
-	rounds = $2
-	ns[$4, rounds] = $7
+	ns[$4, $2] = $7
 	next
 }
 # every command, the line last
 {
 	command[++n] = $2
+	rounds = $6
 	name[n] = name_of($3)
 	times[n] = $2 == "A" ? 1 : $18
 	time[n] = sprintf("%10.2f %9.2f %9.2f %8.2f", $7, $10, $11, times[n])
@@ -78,9 +74,12 @@ file == 1 {
 	most = $11
 }
 END {
-	printf "a cache line'"'"'s round trip between the two CPUs: %.1f ns" \
-		" (%.1f to %.1f)\n", middle, least, most
-	if (most > 1.5 * least)
+	pin = ENVIRON["pin"]
+	printf "%d runs of %s buffers each, in turn; %s\n", rounds,
+		ENVIRON["cycles"], pin == "" ? "not pinned" : pin
+	printf "a cache line'"'"'s round trip%s: %.1f ns (%.1f to %.1f)\n",
+		pin == "" ? "" : " between the two CPUs", middle, least, most
+	if (pin != "" && most > 1.5 * least)
 		print "(a hypervisor moved the CPUs: repeat before you quote)"
 	print ""
 	printf "%-20s %10s %9s %9s %8s %12s\n", "layout", "ns/buffer", "least",
@@ -100,4 +99,17 @@ END {
 	}
 	printf "\nfrom the fastest, %s, to the slowest, %s: %.1f times\n",
 		name[fastest], name[slowest], times[slowest] / times[fastest]
-}' "$dir/runs" "$dir/csv"
+}' "$dir/runs" "$dir/csv" >"$dir/table" && cat "$dir/table"
+}
+# A trap's stdout is that of the command which it interrupts.
+exec 3>&1
+trap 'stop; table >&3; exit 1' HUP INT TERM
+
+# The line takes its turn as they do, in the guise of a layout: on a virtual
+# machine the CPUs themselves may be moved, from one round to the next.
+guise='s/tool/layout/;s/round_trip_ns/ns_per_buffer/'
+run ./compare --runs "$rounds" --format csv --csv "$dir/runs" "$@" \
+	"sh -c \"./cacheline $pin --format csv | sed '$guise'\"" >"$dir/csv"
+set -- "$?"
+table || set -- 1
+exit "$1"

@@ -13,37 +13,31 @@
 #	metric,a,b,ratio
 #	instructions,229.10,248.30,1.0838
 
-fail() {
-	status=$1
-	shift
-	echo "instructions.sh: $*" >&2
-	exit "$status"
-}
+# shellcheck source=tools/lib.sh
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 transfers=10000
 if [ "$1" = -n ]; then
 	transfers=$2
-	case $transfers in
-	'' | 0 | *[!0-9]*)
-		fail 2 "-n: '$transfers' is not a whole number of transfers"
-		;;
-	esac
+	whole -n "$transfers" transfers
 	shift 2
 fi
 [ $# -eq 2 ] || fail 2 "give two commands, each as one word; see the script"
 command -v valgrind >/dev/null 2>&1 ||
 	fail 77 "valgrind is missing: install the Debian package valgrind"
 
-dir=$(mktemp -d "${TMPDIR:-/tmp}/ringtest.XXXXXX") || exit 1
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
+# valgrind looks for variables of its own in the names of its files.
+logs=$(printf '%s\n' "$dir" | sed 's/%/%%/g')
+# A command is cut at blanks, and no more is done to it.
+set -f
 
-# count COMMAND TRANSFERS: instructions, and branches (Bc and Bi), on one line
+# count COMMAND TRANSFERS: a line with instructions, and branches (Bc and Bi)
 count() {
 	rm -f "$dir/counts"
+	: >"$dir/log"
 	# shellcheck disable=SC2086
-	valgrind --tool=callgrind --branch-sim=yes \
-		--callgrind-out-file="$dir/counts" --log-file="$dir/log" \
+	run valgrind --tool=callgrind --branch-sim=yes \
+		--callgrind-out-file="$logs/counts" --log-file="$logs/log" \
 		$1 --in-turn --quiet --transfers "$2" >"$dir/out" 2>&1 || {
 		! grep -q 'debuginfo reader' "$dir/out" "$dir/log" ||
 			fail 77 "this valgrind cannot read what this compiler" \
@@ -59,14 +53,14 @@ count() {
 		END { print instructions, branches }' "$dir/counts"
 }
 
+# few and many of the one, then of the other
 for command; do
-	few=$(count "$command" "$transfers") || exit
-	many=$(count "$command" $((transfers * 3))) || exit
-	echo "$few $many"
+	count "$command" "$transfers"
+	count "$command" $((transfers * 3))
 done >"$dir/all"
-[ "$(wc -l <"$dir/all")" -eq 2 ] || exit 1
 awk -v n=$((transfers * 2)) '
-	{ i[NR] = ($3 - $1) / n; b[NR] = ($4 - $2) / n }
+	NR % 2 { few = $1; few_branches = $2; next }
+	{ i[NR / 2] = ($1 - few) / n; b[NR / 2] = ($2 - few_branches) / n }
 	END {
 		print "metric,a,b,ratio"
 		printf "instructions,%.2f,%.2f,%.4f\n", i[1], i[2], i[2] / i[1]
