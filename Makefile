@@ -38,11 +38,16 @@ COMPILE = $(CC) $(FLAGS) $(CPPFLAGS) -I. -MMD -MP -c
 LINK = $(CC) $(FLAGS) $(wordlist 2,9,$(lto)) $(LDFLAGS)
 
 # Objects made with other flags are stale: all depend on this, which changes
-# only if they do.
+# only if they do. What maps the names of directories is left out, for it is given
+# so that builds in two directories are the same.
+c_string = "$(subst ",\",$(subst \,\\,$(1)))"
+flags_told = $(filter-out -ffile-prefix-map=% -fdebug-prefix-map=% \
+	-fmacro-prefix-map=% -fprofile-prefix-map=% -fcoverage-prefix-map=%, \
+	$(FLAGS) $(CPPFLAGS) $(LDFLAGS))
 define buildinfo
-#define BUILD_VERSION "$(VERSION)"
-#define BUILD_COMPILER "$(shell $(CC) --version | head -n 1)"
-#define BUILD_FLAGS "$(subst ",\",$(strip $(FLAGS) $(CPPFLAGS) $(LDFLAGS)))"
+#define BUILD_VERSION $(call c_string,$(VERSION))
+#define BUILD_COMPILER $(call c_string,$(shell $(CC) --version | head -n 1))
+#define BUILD_FLAGS $(call c_string,$(flags_told))
 #define BUILD_LTO $(if $(lto),1,0)
 endef
 $(shell mkdir -p build)
