@@ -150,16 +150,21 @@ check-arch:
 
 # ---- The rest ----
 
-libexec = $(PREFIX)/libexec/ringtest
+# Any name will do but one with a colon, which would cut PATH in two.
+quote = '$(subst ','\'',$(1))'
+root = $(DESTDIR)$(PREFIX)
 
 install: all
-	install -d $(DESTDIR)$(libexec) $(DESTDIR)$(PREFIX)/bin \
-		$(DESTDIR)$(PREFIX)/share/man/man1
+	@case $(call quote,$(PREFIX)) in *:*) \
+		printf "PREFIX: %s: choose one without ':'\n" \
+			$(call quote,$(PREFIX)) >&2; exit 1 ;; esac
+	install -d -- $(call quote,$(root)/libexec/ringtest) \
+		$(call quote,$(root)/bin) $(call quote,$(root)/share/man/man1)
 	install $(LAYOUTS) $(TOOLS) run-on-all.sh tools/plot-samples \
-		tools/plot-phases $(DESTDIR)$(libexec)
-	sed 's|@LIBEXEC@|$(libexec)|' tools/ringtest.in >build/ringtest
-	install build/ringtest $(DESTDIR)$(PREFIX)/bin
-	install -m 644 doc/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+		tools/plot-phases -- $(call quote,$(root)/libexec/ringtest)
+	install -m 644 tools/lib.sh -- $(call quote,$(root)/libexec/ringtest)
+	install tools/ringtest -- $(call quote,$(root)/bin)
+	install -m 644 doc/*.1 -- $(call quote,$(root)/share/man/man1)
 
 help:
 	@echo 'make              build everything: $(LAYOUTS) $(TOOLS)'
@@ -172,9 +177,9 @@ help:
 	@echo 'make lint         analyzers, and valgrind; skips what is not there'
 	@echo 'make mutants      weaken each barrier in turn: what notices?'
 	@echo 'make soak         at random, verified; DURATION=seconds (600)'
-	@echo 'make install      under PREFIX ($(PREFIX)); DESTDIR'
+	@echo 'make install      under PREFIX ('$(call quote,$(PREFIX))'); DESTDIR'
 	@echo 'make clean        remove what was built'
-	@echo 'CC=$(CC) CFLAGS="$(CFLAGS)" LTO=$(LTO); V=1 shows the commands'
+	@echo $(call quote,CC=$(CC) CFLAGS="$(CFLAGS)" LTO=$(LTO); V=1 shows the commands)
 
 clean:
 	rm -rf build $(LAYOUTS) $(TOOLS)
