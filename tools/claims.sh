@@ -22,12 +22,14 @@ asleep="--sleep --run-cycles $((cycles / 10))"
 awake="--run-cycles $cycles"
 pin=$(sh tools/pair.sh) || exit 1
 
-# Both builds of claim 1 are made here, whatever the one outside is.
+# Both builds of claim 1 are made here, whatever the one outside is; here are
+# also the files that a compiler leaves when it is ended.
 for lto in 0 1; do
 	mkdir "$dir/lto$lto"
 	cp -R ./*.c ./*.h Makefile harness virtio "$dir/lto$lto"
-	run make -s -C "$dir/lto$lto" LTO=$lto ring virtio_ring_0_9 \
-		virtio_ring_inorder virtio_ring_poll >"$dir/log" 2>&1 || {
+	run env TMPDIR="$dir" make -s -C "$dir/lto$lto" LTO=$lto ring \
+		virtio_ring_0_9 virtio_ring_inorder virtio_ring_poll \
+		>"$dir/log" 2>&1 || {
 		cat "$dir/log" >&2
 		exit 1
 	}
