@@ -103,7 +103,7 @@ END {
 }
 # A trap's stdout is that of the command which it interrupts.
 exec 3>&1
-trap 'stop; table >&3; exit 1' HUP INT TERM
+trap 'stop; table >&3; exit 1' HUP INT QUIT TERM
 
 # The line takes its turn as they do, in the guise of a layout: on a virtual
 # machine the CPUs themselves may be moved, from one round to the next.

@@ -55,4 +55,4 @@ stop() {
 	wait "$!"
 }
 # PIPE: a shell that a signal kills leaves its directory behind.
-trap 'stop; exit 1' HUP INT PIPE TERM
+trap 'stop; exit 1' HUP INT QUIT PIPE TERM
