@@ -62,10 +62,59 @@ void warn(const char *fmt, ...)
 	va_end(ap);
 }
 
+/* NULL: what the user can do about it is plain, or nothing. */
+static const char *remedy(int err)
+{
+	switch (err) {
+	case EMFILE:
+		return "raise ulimit -n";
+	case ENFILE:
+		return "the whole machine has; raise sysctl fs.file-max";
+	case ENOMEM:
+		return "ask for less, or raise ulimit -v or the container's "
+		       "memory.max";
+	case EAGAIN:	/* of threads and processes; glibc says so of memory, too */
+		return "raise ulimit -u or the container's pids.max, or free "
+		       "memory";
+	case ENOSPC:
+		return "make room there, or write elsewhere";
+	case EDQUOT:
+		return "make room in your quota, or write elsewhere";
+	case EFBIG:
+		return "raise ulimit -f";
+	default:
+		return NULL;
+	}
+}
+
+const char *reason(int err)
+{
+	static _Thread_local char text[160];
+
+	snprintf(text, sizeof(text), "%s%s%s", strerror(err),
+		 remedy(err) ? "; " : "", remedy(err) ? remedy(err) : "");
+	return text;
+}
+
+const char *flush(FILE *f)
+{
+	errno = 0;
+	if (!fflush(f) && !ferror(f))
+		return NULL;
+	if (!errno)
+		return "a part of it was not taken";
+	if (errno == EAGAIN)
+		return "its reader is slow, and it is set not to wait; put "
+		       "| cat after the command";
+	return reason(errno);
+}
+
 void finish_stdout(void)
 {
-	if (fflush(stdout) || ferror(stdout))
-		die(EXIT_FAILED, "cannot write to stdout: %s", strerror(errno));
+	const char *why = flush(stdout);
+
+	if (why)
+		die(EXIT_FAILED, "cannot write to stdout: %s", why);
 }
 
 int opt_choice(const char *choices, const char *word)

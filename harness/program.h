@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Exit statuses, fixed for scripts. */
 enum {
@@ -28,6 +29,15 @@ void warn(const char *fmt, ...) __attribute__((cold, format(printf, 1, 2)));
 
 /* On stderr, until the next one or NULL takes its place, or a line above. */
 void progress(const char *line);
+
+/*
+ * The system's words for the errno @err, and where there is one what to do about
+ * it: "Too many open files; raise ulimit -n". Each thread has one at a time.
+ */
+const char *reason(int err);
+
+/* Flushes @f. NULL: all is written that ever was given to it, or why it isn't. */
+const char *flush(FILE *f);
 
 /* Flushes stdout; an answer that could not be written is a failed run. */
 void finish_stdout(void);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/* What all programs share: reasons for what failed, and what to do about them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/program.h"
+
+static void tell(bool good, const char *name)
+{
+	printf("%s %s\n", good ? "ok  " : "FAIL", name);
+}
+
+static bool gives(int err, const char *text)
+{
+	bool good = !strcmp(reason(err), text);
+
+	if (!good)
+		printf("     %s, not %s\n", reason(err), text);
+	return good;
+}
+
+/* Why what goes to @fd, a buffer full and more, is not all there. */
+static const char *written(int fd)
+{
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	const char *why;
+
+	if (!f)
+		return "cannot be opened";
+	for (int i = 0; i < 100000; i++)
+		putc('x', f);
+	errno = ENOTTY;		/* of some other call since */
+	why = flush(f);
+	fclose(f);
+	return why ? why : "";
+}
+
+/* A full pipe that does not wait. */
+static int full_pipe(void)
+{
+	char block[4096] = "";
+	int ends[2];
+
+	if (pipe2(ends, O_NONBLOCK))
+		return -1;
+	while (write(ends[1], block, sizeof(block)) > 0)
+		;
+	return ends[1];
+}
+
+int main(void)
+{
+	tell(gives(EMFILE, "Too many open files; raise ulimit -n") &&
+	     gives(ENOSPC, "No space left on device; make room there, or write "
+			   "elsewhere") &&
+	     gives(EAGAIN, "Resource temporarily unavailable; raise ulimit -u "
+			   "or the container's pids.max, or free memory"),
+	     "a reason has the remedy that fits");
+	tell(gives(ENOENT, "No such file or directory") &&
+	     gives(EACCES, "Permission denied"),
+	     "a reason that says what to do has no more");
+	tell(!*written(open("/dev/null", O_WRONLY)) &&
+	     strstr(written(open("/dev/full", O_WRONLY)), "No space left"),
+	     "a file that is full is told by its own errno");
+	tell(strstr(written(full_pipe()), "put | cat after"),
+	     "a pipe that does not wait has its own remedy");
+	return 0;
+}
