@@ -8,6 +8,7 @@
 
 #include "build/buildinfo.h"
 #include "context.h"
+#include "json.h"
 
 static int64_t steal_at_start_ms;
 
@@ -26,28 +27,10 @@ static int64_t steal_ms(void)
 	return n == 1 ? (int64_t)(ticks * 1000 / sysconf(_SC_CLK_TCK)) : -1;
 }
 
-static void json_string(const char *text)
-{
-	if (!text) {
-		printf("null");
-		return;
-	}
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putchar('\\');
-		if ((unsigned char)*text >= ' ')
-			putchar(*text);
-		else
-			printf("\\u%04x", *text);
-	}
-	putchar('"');
-}
-
 static void json_text(const char *key, const char *text)
 {
 	printf("\"%s\":", key);
-	json_string(text);
+	json_string(stdout, text);
 }
 
 /* What was run, whole: options that have no column are in there. */
@@ -61,7 +44,7 @@ static void json_command(void)
 	printf("\"command\":");
 	while (f && getdelim(&arg, &size, '\0', f) > 0) {
 		putchar(lead);
-		json_string(arg);
+		json_string(stdout, arg);
 		lead = ',';
 	}
 	printf("%s,", lead == '[' ? "null" : "]");

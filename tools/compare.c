@@ -24,6 +24,7 @@
 
 #include "harness/clock.h"
 #include "harness/context.h"
+#include "harness/json.h"
 #include "harness/machine.h"
 #include "harness/program.h"
 #include "harness/stats.h"
@@ -235,7 +236,7 @@ static void read_command_line(int argc, char **argv)
 struct field {
 	const char *name;
 	const char *text;	/* NULL: it is a number */
-	double number;		/* NAN: not known */
+	double number;		/* not finite: not known */
 };
 
 static void put_csv(FILE *f, const struct field *fields, bool names)
@@ -250,7 +251,7 @@ static void put_csv(FILE *f, const struct field *fields, bool names)
 			for (const char *c = x->text; *c; c++)
 				fprintf(f, *c == '"' ? "\"\"" : "%c", *c);
 			putc('"', f);
-		} else if (!isnan(x->number)) {
+		} else if (isfinite(x->number)) {
 			fprintf(f, "%.15g", x->number);
 		}
 	}
@@ -261,16 +262,12 @@ static void put_json(FILE *f, const struct field *fields)
 {
 	for (const struct field *x = fields; x->name; x++) {
 		fprintf(f, "%s\"%s\":", x > fields ? "," : "{", x->name);
-		if (!x->text) {
-			fprintf(f, isnan(x->number) ? "null" : "%.15g",
-				x->number);
-			continue;
-		}
-		putc('"', f);
-		for (const char *c = x->text; *c; c++)
-			fprintf(f, strchr("\"\\", *c) ? "\\%c" :
-				(unsigned char)*c < ' ' ? "\\u%04x" : "%c", *c);
-		putc('"', f);
+		if (x->text)
+			json_string(f, x->text);
+		else if (isfinite(x->number))
+			fprintf(f, "%.15g", x->number);
+		else
+			fputs("null", f);
 	}
 	putc('}', f);
 }
