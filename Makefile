@@ -12,7 +12,7 @@ Q = $(if $(filter 1,$(V)),,@)
 LAYOUTS := $(filter-out main,$(basename $(wildcard *.c)))
 TOOLS := $(basename $(notdir $(wildcard tools/*.c)))
 HARNESS := $(patsubst %.c,build/%.o,$(wildcard harness/*.c))
-TOOL_ONLY := build/harness/machine.o build/harness/stats.o
+TOOL_ONLY := $(addprefix build/harness/,job.o machine.o stats.o)
 RING_ONLY := $(addprefix build/harness/,config.o phases.o report.o \
 	side.o verify.o)
 RING_OBJS := $(filter-out $(TOOL_ONLY),$(HARNESS))

@@ -10,20 +10,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness/clock.h"
 #include "harness/context.h"
+#include "harness/job.h"
 #include "harness/json.h"
 #include "harness/machine.h"
 #include "harness/program.h"
@@ -279,18 +277,13 @@ static const char *unit(void)
 
 /* ---- One run ---- */
 
-extern char **environ;
-
 struct run {
 	double start_ns;
 	double value[NS_PER_BUFFER + 1];
 };
 
-static volatile sig_atomic_t stopped;
-static volatile pid_t child;
-static sigset_t stop_signals, usual_signals;
+static double lost_ns;			/* in runs that do not count */
 static posix_spawn_file_actions_t child_files;
-static posix_spawnattr_t child_attr;
 
 /*
  * The command's stdout and stderr. Memory, not pipes: nobody has to wake up
@@ -298,40 +291,18 @@ static posix_spawnattr_t child_attr;
  */
 static int captured[2];
 
-static void on_stop(int sig)
-{
-	/* the second time, for a command that does not heed the first */
-	if (child > 0)
-		kill(child, stopped ? SIGKILL : sig);
-	stopped = 1;
-}
-
 static void prepare_runs(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction sa = { .sa_handler = on_stop }, old;
-
 	setenv("RINGTEST_FORMAT", "csv", 1);
-	sigprocmask(SIG_BLOCK, NULL, &usual_signals);
-	sigemptyset(&stop_signals);
-	for (int i = 0; i < 3; i++) {
-		sigaddset(&stop_signals, signals[i]);
-		/* one that is ignored, as under nohup, stays so */
-		if (!sigaction(signals[i], NULL, &old) &&
-		    old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &sa, NULL);
-	}
-	posix_spawnattr_init(&child_attr);
-	posix_spawnattr_setflags(&child_attr, POSIX_SPAWN_SETSIGMASK);
-	posix_spawnattr_setsigmask(&child_attr, &usual_signals);
+	jobs_init();
 	posix_spawn_file_actions_init(&child_files);
 	posix_spawn_file_actions_addopen(&child_files, 0, "/dev/null", O_RDONLY,
 					 0);
 	for (int i = 0; i < 2; i++) {
 		captured[i] = memfd_create("compare", MFD_CLOEXEC);
 		if (captured[i] < 0)
-			die(EXIT_FAILED, "no memory for what commands write: "
-			    "%s", strerror(errno));
+			die(EXIT_FAILED, "cannot open memory for what commands "
+			    "write: %s", reason(errno));
 		posix_spawn_file_actions_adddup2(&child_files, captured[i],
 						 1 + i);
 	}
@@ -407,46 +378,58 @@ static double timeval_ns(struct timeval tv)
 	return tv.tv_sec * 1e9 + tv.tv_usec * 1e3;
 }
 
+/* Ends the comparison if the job went wrong. */
+static void check_job(const struct command *c, const struct job *job)
+{
+	static bool warned;
+
+	if (job->error)
+		command_failed(c, "cannot be started: %s%s", reason(job->error),
+			       job->error == ENOENT ? " (no shell is used; "
+			       "\"sh -c '...'\" is one)" : "");
+	if (job->wanted_terminal)
+		command_failed(c, "wanted to use the terminal, which it has "
+			       "not; let it ask for nothing");
+	if (WIFSIGNALED(job->status))
+		command_failed(c, "was ended by signal %d (%s)",
+			       WTERMSIG(job->status),
+			       strsignal(WTERMSIG(job->status)));
+	if (WEXITSTATUS(job->status))
+		command_failed(c, "ended with status %d",
+			       WEXITSTATUS(job->status));
+	if (job->left && !warned)
+		warn("command %s left processes running, which were ended, as "
+		     "they would disturb the next run; let it wait for them, "
+		     "or start them with setsid", c->name);
+	warned |= job->left;
+}
+
 /* False: we are to stop, and what ran then is not a sample. */
 static bool run_once(const struct command *c, struct run *run)
 {
-	struct rusage ru;
-	uint64_t begun_ns;
-	int status, err;
-	pid_t pid;
+	struct job job;
 
-	for (int i = 0; i < 2; i++)
-		if (ftruncate(captured[i], 0) ||
-		    lseek(captured[i], 0, SEEK_SET))
-			die(EXIT_FAILED, "cannot empty a memfd: %s",
-			    strerror(errno));
-	/* no signal between the start and our knowing whom to end */
-	sigprocmask(SIG_BLOCK, &stop_signals, NULL);
-	if (stopped)
-		return false;
-	begun_ns = now_ns();
-	err = posix_spawnp(&pid, c->argv[0], &child_files, &child_attr,
-			   c->argv, environ);
-	child = err ? 0 : pid;
-	sigprocmask(SIG_SETMASK, &usual_signals, NULL);
-	if (err)
-		command_failed(c, "cannot be started: %s (no shell is used; "
-			       "\"sh -c '...'\" is one)", strerror(err));
-	while (wait4(pid, &status, 0, &ru) < 0 && errno == EINTR)
-		;
-	run->value[WALL] = now_ns() - begun_ns;
-	child = 0;
-	run->value[USER] = timeval_ns(ru.ru_utime);
-	run->value[SYS] = timeval_ns(ru.ru_stime);
+	do {
+		for (int i = 0; i < 2; i++)
+			if (ftruncate(captured[i], 0) ||
+			    lseek(captured[i], 0, SEEK_SET))
+				die(EXIT_FAILED, "cannot empty the memory for "
+				    "what commands write: %s", reason(errno));
+		job = job_run(c->argv, &child_files);
+		if (jobs_stopped())
+			return false;
+		check_job(c, &job);
+		if (job.paused) {
+			warn("command %s was stopped for a time: the run does "
+			     "not count, and is repeated", c->name);
+			lost_ns += job.end_ns - job.start_ns;
+		}
+	} while (job.paused);
+	run->start_ns = job.start_ns - start_ns;
+	run->value[WALL] = job.end_ns - job.start_ns;
+	run->value[USER] = timeval_ns(job.used.ru_utime);
+	run->value[SYS] = timeval_ns(job.used.ru_stime);
 	run->value[CPU] = run->value[USER] + run->value[SYS];
-	run->start_ns = begun_ns - start_ns;
-	if (stopped)
-		return false;
-	if (WIFSIGNALED(status))
-		command_failed(c, "was ended by signal %d (%s)",
-			       WTERMSIG(status), strsignal(WTERMSIG(status)));
-	if (WEXITSTATUS(status))
-		command_failed(c, "ended with status %d", WEXITSTATUS(status));
 	return true;
 }
 
@@ -613,6 +596,11 @@ static void compare(void)
 	}
 }
 
+static double spent_ns(void)
+{
+	return now_ns() - start_ns - lost_ns;
+}
+
 /*
  * How far it is. The width only, never who is ahead: who stops when he likes
  * what he sees gets what he likes.
@@ -621,7 +609,7 @@ static void show_progress(uint64_t first_ns, uint64_t looked)
 {
 	static uint64_t last_ns;
 	uint64_t now = now_ns();
-	double left = max_time_ns - (now - start_ns), need = runs;
+	double left = max_time_ns - spent_ns(), need = runs;
 	char line[80];
 	int len;
 
@@ -665,7 +653,7 @@ static void run_all(void)
 			break;
 		if (runs ? rounds == runs : width < resolve)
 			ending = "done";
-		else if (now_ns() - start_ns >= max_time_ns)
+		else if (spent_ns() >= max_time_ns)
 			ending = "time is over";
 		else
 			show_progress(first_ns, looked);
@@ -904,7 +892,7 @@ int main(int argc, char **argv)
 	machine_end();
 	report();
 	finish_stdout();
-	if (stopped)
+	if (jobs_stopped())
 		die(EXIT_FAILED, "interrupted after %llu rounds",
 		    (unsigned long long)rounds);
 	return gate_text ? judge() : EXIT_DONE;
