@@ -22,8 +22,8 @@ void *alloc_pages(size_t size)
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
-		die(EXIT_FAILED, "no memory for the ring: %zu bytes: %s", size,
-		    strerror(errno));
+		die(EXIT_FAILED, "no memory for %zu bytes: %s", size,
+		    reason(errno));
 	memset(p, 0, size);
 	areas[nr_areas++] = (struct area){ p, size };
 	return p;

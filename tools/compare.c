@@ -102,11 +102,16 @@ static const char usage[] =
 "Ctrl-C prints what there is, with status 1.\n"
 "\n";
 
+static void report_early(const char *why);
+
 static void *more(void *p, size_t size)
 {
 	p = realloc(p, size);
-	if (!p)
-		die(EXIT_FAILED, "no memory for %zu bytes", size);
+	if (!p) {
+		report_early("no memory");
+		die(EXIT_FAILED, "no memory for %zu bytes: %s", size,
+		    reason(ENOMEM));
+	}
 	return p;
 }
 
@@ -193,7 +198,7 @@ static FILE *open_samples(const char *option, const char *path)
 
 	if (path && !f)
 		die(EXIT_FAILED, "--%s: cannot write to %s: %s", option, path,
-		    strerror(errno));
+		    reason(errno));
 	return f;
 }
 
@@ -352,8 +357,6 @@ static void add_tail(char *to, int fd)
 	free(text);
 }
 
-static void report(void);
-
 /* Ends the comparison, after what there is, for a command that went wrong. */
 __attribute__((noreturn, format(printf, 2, 3)))
 static void command_failed(const struct command *c, const char *fmt, ...)
@@ -366,9 +369,7 @@ static void command_failed(const struct command *c, const char *fmt, ...)
 	va_end(ap);
 	add_tail(tail, captured[0]);
 	add_tail(tail, captured[1]);
-	ending = "a command failed";
-	report();
-	finish_stdout();
+	report_early("a command failed");
 	die(EXIT_FAILED, "command %s, %s, %s%s%s", c->name, c->text, why,
 	    *tail ? "; it said:" : "", tail);
 }
@@ -515,6 +516,16 @@ static bool measure(const struct command *c, struct run *run)
 
 /* ---- The rounds ---- */
 
+static void kept(const char *option, const char *path, FILE *f)
+{
+	const char *why = flush(f);
+
+	if (!why)
+		return;
+	report_early("samples cannot be kept");
+	die(EXIT_FAILED, "--%s: cannot write to %s: %s", option, path, why);
+}
+
 /* Each line is in the file when the next run begins. */
 static void keep(const struct command *c, unsigned position,
 		 const struct run *run)
@@ -541,16 +552,12 @@ static void keep(const struct command *c, unsigned position,
 			put_csv(csv, fields, true);
 		named = true;
 		put_csv(csv, fields, false);
-		if (fflush(csv))
-			die(EXIT_FAILED, "--csv: cannot write to %s: %s",
-			    csv_path, strerror(errno));
+		kept("csv", csv_path, csv);
 	}
 	if (json) {
 		put_json(json, fields);
 		putc('\n', json);
-		if (fflush(json))
-			die(EXIT_FAILED, "--json: cannot write to %s: %s",
-			    json_path, strerror(errno));
+		kept("json", json_path, json);
 	}
 }
 
@@ -862,6 +869,14 @@ static void report(void)
 	}
 	if (format == FORMAT_JSON)
 		puts("]}");
+}
+
+/* Nothing that was measured is lost to what goes wrong later. */
+static void report_early(const char *why)
+{
+	ending = why;
+	report();
+	finish_stdout();
 }
 
 static int judge(void)

@@ -550,7 +550,8 @@ static void *numbers(void)
 	void *p = calloc(repeat, sizeof(double));
 
 	if (!p)
-		die(EXIT_FAILED, "no memory for %" PRIu32 " samples", repeat);
+		die(EXIT_FAILED, "--repeat: no memory for %" PRIu32 " samples; "
+		    "give fewer", repeat);
 	return p;
 }
 
@@ -561,8 +562,8 @@ static void get_memory(unsigned most_threads)
 	stride = (size + LINE - 1) / LINE * LINE;
 	if (__builtin_mul_overflow(stride * most_threads, pool_size, &bytes))
 		die(EXIT_FAILED, "--pool: no memory for %" PRIu32 " packets of "
-		    "%" PRIu32 " bytes in %u threads", pool_size, size,
-		    most_threads);
+		    "%" PRIu32 " bytes in %u threads; give fewer", pool_size,
+		    size, most_threads);
 	pools = alloc_pages(bytes);
 	for (int band = 0; band < BANDS; band++)
 		queues[band] = alloc_pages(limit * sizeof(void *));

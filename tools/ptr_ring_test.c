@@ -481,7 +481,8 @@ int main(int argc, char **argv)
 
 	elapsed_ns = calloc(repeat, sizeof(*elapsed_ns));
 	if (!elapsed_ns)
-		die(EXIT_FAILED, "no memory for %" PRIu32 " samples", repeat);
+		die(EXIT_FAILED, "--repeat: no memory for %" PRIu32 " samples; "
+		    "give fewer", repeat);
 	context_start();
 	if (format == FORMAT_CSV)
 		printf("schema,layout,guest_cpu,host_cpu,ring_size,run_cycles,"

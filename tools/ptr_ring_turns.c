@@ -142,7 +142,8 @@ static void *numbers(void)
 	void *p = calloc(turns, sizeof(double));
 
 	if (!p)
-		die(EXIT_FAILED, "no memory for %" PRIu32 " samples", turns);
+		die(EXIT_FAILED, "--turns: no memory for %" PRIu32 " samples; "
+		    "give fewer", turns);
 	return p;
 }
 
