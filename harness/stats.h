@@ -37,8 +37,16 @@ struct estimate median_estimate(const double *sorted, size_t n, double alpha);
 struct estimate hodges_lehmann(const double *sorted, size_t n, double alpha);
 
 /*
+ * What differs by less, relative to the median, may be the last digits of a
+ * rounded figure or a step of the clock: it makes no outlier and no groups. Of
+ * a figure of three digits, like 2.01, the last one is half a per cent.
+ */
+#define RESOLUTION 0.005
+
+/*
  * Tukey's outer fences: what lies more than three interquartile ranges outside
- * the quartiles is an outlier.
+ * the quartiles is an outlier. If the quartiles are nearly the same, it takes
+ * RESOLUTION.
  */
 void outer_fences(const double *sorted, size_t n, double *low, double *high);
 

@@ -684,9 +684,7 @@ static void summarize(void)
 			c->low_outliers += c->sorted[i] < c->low_fence;
 			c->high_outliers += c->sorted[i] > c->high_fence;
 		}
-		/* the last digits of a rounded figure are not groups */
-		if (!two_groups(c->sorted, rounds, &c->groups) ||
-		    c->groups.centre[1] < 1.005 * c->groups.centre[0])
+		if (!two_groups(c->sorted, rounds, &c->groups))
 			c->groups = one;
 	}
 }

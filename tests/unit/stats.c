@@ -146,6 +146,7 @@ static void test_estimates(void)
 	static const double same[6], up[] = { 0, 1, 2, 3, 4, 5 };
 	static const double times[] = { 8.1, 8.2, 8.2, 8.3, 8.4, 8.4, 8.5, 8.7,
 					9.0, 14.0 };
+	static const double rounded[] = { 9.9999, 10, 10, 10, 10, 10, 10, 10.0001 };
 	double diff[9], low, high;
 	struct estimate e;
 
@@ -178,6 +179,9 @@ static void test_estimates(void)
 	outer_fences(times, 10, &low, &high);
 	tell(near(low, 6.95) && near(high, 9.925),
 	     "outliers: fences from quartiles as Python's statistics has them");
+	outer_fences(rounded, 8, &low, &high);
+	tell(low < 9.951 && low > 9.949 && high < 10.051 && high > 10.049,
+	     "outliers: none within half a per cent, where all else is equal");
 }
 
 /* xorshift64*: the same numbers everywhere. */
