@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +18,15 @@ void sort_values(double *x, size_t n)
 	qsort(x, n, sizeof(*x), compare_values);
 }
 
+/* In halves, as the sum of two may be more than a double holds. */
+static double average(double a, double b)
+{
+	return a / 2 + b / 2;
+}
+
 static double median(const double *sorted, size_t n)
 {
-	return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+	return average(sorted[(n - 1) / 2], sorted[n / 2]);
 }
 
 /*
@@ -109,11 +116,6 @@ struct estimate median_estimate(const double *sorted, size_t n, double alpha)
 		e.has_interval = true;
 	}
 	return e;
-}
-
-static double average(double a, double b)
-{
-	return a / 2 + b / 2;
 }
 
 /* How many averages of two values are at most @t. */
@@ -263,4 +265,34 @@ bool two_groups(const double *sorted, size_t n, struct groups *g)
 uint64_t next_look(uint64_t n)
 {
 	return n < 12 ? 12 : n + (n < 16 ? 2 : n / 8 * 2);
+}
+
+int interval_decimals(double low, double high)
+{
+	double half = (high - low) / 2;
+	int decimals = MOST_DECIMALS;
+
+	while (decimals > -300 && half * pow(10, decimals) >= 35.5)
+		decimals--;
+	return decimals;
+}
+
+void percent_text(char to[32], double percent, int decimals)
+{
+	double unit = pow(10, -decimals);
+
+	/* what is not 0 is never to read so: that would be another answer */
+	if (percent < unit / 2)
+		while (decimals < 6 && percent < unit)
+			unit = pow(10, -++decimals);
+	if (isinf(percent))
+		strcpy(to, "over 1e+308");
+	else if (percent == 0)
+		snprintf(to, 32, "%.*f", MOST_DECIMALS, percent);
+	else if (percent >= 1e6 || percent < unit / 2)
+		snprintf(to, 32, "%.3g", percent);
+	else if (decimals < 0)
+		snprintf(to, 32, "%.0f", round(percent / unit) * unit);
+	else
+		snprintf(to, 32, "%.*f", decimals, percent);
 }

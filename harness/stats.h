@@ -59,6 +59,18 @@ struct groups {
 bool two_groups(const double *sorted, size_t n, struct groups *groups);
 
 /*
+ * How many decimals an interval and its estimate deserve: one or two digits of
+ * half its width are shown, two if they are 35 or less (the rule of the
+ * Particle Data Group; the GUM, 7.2.6, allows two at most). Below 0: tens,
+ * hundreds ... At most MOST_DECIMALS, as a figure of ns per buffer has no more.
+ */
+#define MOST_DECIMALS 3
+int interval_decimals(double low, double high);
+
+/* From 0 up, with so many decimals, or more where it would read 0. */
+void percent_text(char to[32], double percent, int decimals);
+
+/*
  * The alpha for an interval that is to miss 5 times in 100. If the data decide
  * when to stop, they now and then stop too soon, at an interval that is narrow
  * by luck: at 0.05 it then misses up to 7 times in 100 with a look after every

@@ -593,7 +593,9 @@ static void compare(void)
 	width = 0;
 	for_each_later(c) {
 		for (uint64_t i = 0; i < rounds; i++)
-			c->sorted[i] = log(c->values[i] / commands->values[i]);
+			/* not of the quotient, which a double may not hold */
+			c->sorted[i] = log(c->values[i]) -
+				       log(commands->values[i]);
 		sort_values(c->sorted, rounds);
 		c->ratio = hodges_lehmann(c->sorted, rounds, alpha());
 		if (!c->ratio.has_interval)
@@ -689,45 +691,61 @@ static void summarize(void)
 	}
 }
 
-/* Enough for the nearer end of an interval not to read 0. */
-static int decimals(double percent)
+/* Holds 1 and goes further than this, end to end: it tells nothing. */
+#define VAGUE 2
+
+static bool has_verdict(const struct command *c)
 {
-	return percent >= 0.095 || percent == 0 ? 1 : percent >= 0.0095 ? 2 : 3;
+	const struct estimate *r = &c->ratio;
+
+	return r->has_interval &&
+	       (r->low > 0 || r->high < 0 || r->high - r->low <= log(VAGUE));
 }
 
-/* In words; NULL: there is no interval, so nothing can be said. */
+/* What gives more rounds. */
+static const char *remedy(void)
+{
+	if (!strcmp(ending, "time is over"))
+		return "; give more --max-time";
+	if (!strcmp(ending, "done"))
+		return runs ? "; give more --runs" : "; give less --resolve";
+	return "";
+}
+
+/* In words. */
 static const char *verdict(const struct command *c)
 {
-	static char text[128];
-	double value = 100 * (exp(c->ratio.value) - 1);
-	double low = 100 * (exp(c->ratio.low) - 1);
-	double high = 100 * (exp(c->ratio.high) - 1);
-	double far = fmax(fabs(low), fabs(high));
-	double near = fmin(fabs(low), fabs(high));
-	int d = decimals(near);
+	static char text[192];
+	const struct estimate *r = &c->ratio;
+	double low = 100 * expm1(r->low), high = 100 * expm1(r->high);
+	int decimals = interval_decimals(low, high);
+	char value[32], near[32], far[32];
 
-	if (!c->ratio.has_interval)
-		return NULL;
-	if (low <= 0 && high >= 0)
-		snprintf(text, sizeof(text), "no difference shown (within "
-			 "%.*f %%)", decimals(far), far);
+	percent_text(value, fabs(100 * expm1(r->value)), decimals);
+	percent_text(near, fmin(fabs(low), fabs(high)), decimals);
+	percent_text(far, fmax(fabs(low), fabs(high)), decimals);
+	if (!r->has_interval)
+		snprintf(text, sizeof(text), "no verdict: the runs are too few "
+			 "(%llu pair%s, and an interval needs %u)%s",
+			 (unsigned long long)rounds, rounds > 1 ? "s" : "",
+			 pairs_needed(), remedy());
+	else if (!has_verdict(c))
+		snprintf(text, sizeof(text), "no verdict: the runs are too few "
+			 "(the interval goes from %.2g to %.2g times A)%s",
+			 exp(r->low), exp(r->high), remedy());
+	else if (r->low <= 0 && r->high >= 0)
+		snprintf(text, sizeof(text), "no difference shown (within %s "
+			 "%%)", far);
 	else
-		snprintf(text, sizeof(text), "%.*f %% %s [%.*f, %.*f]", d,
-			 fabs(value), low > 0 ? "slower" : "faster", d, near, d,
-			 far);
+		snprintf(text, sizeof(text), "%s %% %s [%s, %s]", value,
+			 r->low > 0 ? "slower" : "faster", near, far);
 	return text;
 }
 
 static void print_verdicts(void)
 {
 	for_each_later(c)
-		if (verdict(c))
-			printf("%s against A: %s\n", c->name, verdict(c));
-		else
-			printf("%s against A: no verdict from %llu pair%s of "
-			       "runs: an interval needs %u\n", c->name,
-			       (unsigned long long)rounds,
-			       rounds > 1 ? "s" : "", pairs_needed());
+		printf("%s against A: %s\n", c->name, verdict(c));
 	if (!commands[1].ratio.has_interval)
 		return;
 	printf("\nFaster: takes less time than A. In brackets the 95 %% "
@@ -802,6 +820,14 @@ static void print_human(void)
 	puts(".");
 }
 
+/* NAN: more or less than a double can hold. */
+static double ratio(double logarithm)
+{
+	double x = exp(logarithm);
+
+	return isfinite(x) && x > 0 ? x : NAN;
+}
+
 /* One command for machines. The ratio is of times: below 1 is faster than A. */
 static void put_command(const struct command *c)
 {
@@ -826,9 +852,9 @@ static void put_command(const struct command *c)
 		{ "group1_share", NULL, c->groups.share[0] },
 		{ "group2_centre", NULL, c->groups.centre[1] },
 		{ "group2_share", NULL, c->groups.share[1] },
-		{ "ratio", NULL, exp(r->value) },
-		{ "ratio_low", NULL, exp(r->low) },
-		{ "ratio_high", NULL, exp(r->high) },
+		{ "ratio", NULL, ratio(r->value) },
+		{ "ratio_low", NULL, ratio(r->low) },
+		{ "ratio_high", NULL, ratio(r->high) },
 		{ "ratio_level", NULL, later ? 1 - alpha() : NAN },
 		{ "verdict", later ? verdict(c) : NULL, NAN },
 		{ "ended", ending, 0 },
@@ -879,18 +905,23 @@ static void report_early(const char *why)
 
 static int judge(void)
 {
+	const struct command *unknown = NULL;
 	int status = EXIT_DONE;
 
 	for_each_later(c) {
-		if (!c->ratio.has_interval)
-			die(EXIT_CANNOT, "--fail-if-slower: too few pairs for "
-			    "a verdict; give more --max-time");
-		if (100 * (exp(c->ratio.low) - 1) <= gate)
-			continue;
-		fprintf(stderr, "%s: --fail-if-slower: command %s is %s, all "
-			"of it above %g\n", program, c->name, verdict(c), gate);
-		status = EXIT_FAILED;
+		if (100 * expm1(c->ratio.low) > gate) {
+			fprintf(stderr, "%s: --fail-if-slower: command %s is "
+				"%s, all of it above %g\n", program, c->name,
+				verdict(c), gate);
+			status = EXIT_FAILED;
+		} else if (!has_verdict(c) &&
+			   !(100 * expm1(c->ratio.high) <= gate)) {
+			unknown = c;
+		}
 	}
+	if (unknown && status == EXIT_DONE)
+		die(EXIT_CANNOT, "--fail-if-slower: command %s: %s",
+		    unknown->name, verdict(unknown));
 	return status;
 }
 

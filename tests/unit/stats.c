@@ -184,6 +184,52 @@ static void test_estimates(void)
 	     "outliers: none within half a per cent, where all else is equal");
 }
 
+/* Estimates and intervals in per cent, as they are to be read. */
+static void test_digits(void)
+{
+	static const struct {
+		double value, low, high;
+		const char *text;
+	} cases[] = {
+		{ 1.82, 1.32, 2.34, "1.8 [1.3, 2.3]" },
+		{ 177.8, 176.5, 178.9, "177.8 [176.5, 178.9]" },
+		{ 12.3, 5.2, 19.4, "12 [5, 19]" },
+		{ 2785, 1213, 4391, "2800 [1200, 4400]" },
+		/* half the width is 0.35, 0.36 and 0.224 */
+		{ 1.3512, 1.001, 1.701, "1.35 [1.00, 1.70]" },
+		{ 1.3512, 1.001, 1.721, "1.4 [1.0, 1.7]" },
+		{ 1.0237, 0.8011, 1.2491, "1.02 [0.80, 1.25]" },
+		/* does not hold 0, and is not to read as if it did */
+		{ 1.003, 0.009, 2.066, "1.0 [0.009, 2.1]" },
+		{ 4.2, 0.7531, 14.2, "4 [1, 14]" },
+		{ 9.6, 0.06, 19, "10 [0.06, 19]" },
+		{ 343, 12, 781, "300 [10, 800]" },
+		{ 4e-5, 1e-5, 7e-5, "0.00004 [0.00001, 0.00007]" },
+		{ 4e-9, 1e-9, 7e-9, "4e-09 [1e-09, 7e-09]" },
+		/* all alike; as much as a double holds, and more */
+		{ 10, 10, 10, "10.000 [10.000, 10.000]" },
+		{ 0, 0, 0, "0.000 [0.000, 0.000]" },
+		{ 2345678, 2e6, 3e6, "2.35e+06 [2e+06, 3e+06]" },
+		{ 1e10, 7, INFINITY, "1e+10 [7, over 1e+308]" },
+	};
+	char value[32], low[32], high[32], text[128];
+	bool good = true;
+
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		int decimals = interval_decimals(cases[i].low, cases[i].high);
+
+		percent_text(value, cases[i].value, decimals);
+		percent_text(low, cases[i].low, decimals);
+		percent_text(high, cases[i].high, decimals);
+		snprintf(text, sizeof(text), "%s [%s, %s]", value, low, high);
+		if (strcmp(text, cases[i].text)) {
+			printf("     %s, not %s\n", text, cases[i].text);
+			good = false;
+		}
+	}
+	tell(good, "digits: as many as the interval deserves");
+}
+
 /* xorshift64*: the same numbers everywhere. */
 static uint64_t state;
 
@@ -417,6 +463,7 @@ int main(void)
 {
 	test_ranks();
 	test_estimates();
+	test_digits();
 	test_groups();
 	test_looks();
 	test_error_rates();
