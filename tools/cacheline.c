@@ -195,7 +195,8 @@ static void print(uint32_t nr)
 		       f->trip_min_ns, f->read_ns, f->write_ns);
 		break;
 	case FORMAT_JSON:
-		printf("%s{\"guest_cpu\":%s,\"host_cpu\":%s,\"sample\":%" PRIu32
+		printf("%s{\"tool\":\"cacheline\",\"guest_cpu\":%s,"
+		       "\"host_cpu\":%s,\"sample\":%" PRIu32
 		       ",\"round_trip_ns\":%.2f,\"round_trip_min_ns\":%.2f,"
 		       "\"read_ns_per_line\":%.3f,"
 		       "\"write_ns_per_line\":%.3f}", nr ? "," : "",
