@@ -128,7 +128,7 @@ static bool end_left(pid_t pid)
 	const struct timespec nap = { 0, 10000000 };
 
 	for (int i = 0; i < 3; i++) {
-		int naps = signals[i] ? PATIENCE_S * 100 : 10;
+		int naps = signals[i] ? PATIENCE_S * 100 : stopped ? 0 : 100;
 
 		if (!any_left(pid, signals[i]))
 			return i > 1;
