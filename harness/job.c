@@ -66,7 +66,7 @@ void jobs_init(void)
 {
 	sigprocmask(SIG_BLOCK, NULL, &usual_signals);
 	sigemptyset(&our_signals);
-	/* inherited as ignored, they would leave us without a status, or an end */
+	/* inherited as ignored, they would cost us a status, or the end */
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGALRM, SIG_DFL);
 	handle(SIGINT, on_stop);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that are run one by one and measured from outside. Each has a process
- * group of its own, so that all that it starts can be ended with it.
+ * Programs that are run one by one and measured from outside. Each has a
+ * process group of its own, so that all that it starts can be ended with it.
  */
 #ifndef HARNESS_JOB_H
 #define HARNESS_JOB_H
@@ -15,7 +15,7 @@ struct job {
 	int error;		/* an errno: it could not be started */
 	int status;		/* as wait() has it */
 	bool wanted_terminal;	/* which it may not have; it was ended */
-	bool paused;		/* it or we were stopped meanwhile, as by Ctrl-Z */
+	bool paused;		/* it or we were stopped, as by Ctrl-Z */
 	bool left;		/* it left processes behind, which were ended */
 	uint64_t start_ns, end_ns;
 	struct rusage used;

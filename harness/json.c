@@ -3,7 +3,7 @@
 
 #include "json.h"
 
-/* How long the character at @s is in UTF-8, as RFC 3629 has it; 0: it is none. */
+/* How long the character at @s is in UTF-8 (RFC 3629); 0: it is none. */
 static size_t utf8(const unsigned char *s)
 {
 	/* the second byte keeps out overlong forms, surrogates, the too high */

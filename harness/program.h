@@ -31,12 +31,12 @@ void warn(const char *fmt, ...) __attribute__((cold, format(printf, 1, 2)));
 void progress(const char *line);
 
 /*
- * The system's words for the errno @err, and where there is one what to do about
- * it: "Too many open files; raise ulimit -n". Each thread has one at a time.
+ * The system's words for the errno @err and, where there is one, what to do
+ * about it: "Too many open files; raise ulimit -n". One at a time per thread.
  */
 const char *reason(int err);
 
-/* Flushes @f. NULL: all is written that ever was given to it, or why it isn't. */
+/* Flushes @f. NULL: all that it was ever given is written; or why not. */
 const char *flush(FILE *f);
 
 /* Flushes stdout; an answer that could not be written is a failed run. */

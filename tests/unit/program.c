@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What all programs share: reasons for what failed, and what to do about them. */
+/* What all programs share: reasons for what failed, and what to do then. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

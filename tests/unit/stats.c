@@ -146,7 +146,8 @@ static void test_estimates(void)
 	static const double same[6], up[] = { 0, 1, 2, 3, 4, 5 };
 	static const double times[] = { 8.1, 8.2, 8.2, 8.3, 8.4, 8.4, 8.5, 8.7,
 					9.0, 14.0 };
-	static const double rounded[] = { 9.9999, 10, 10, 10, 10, 10, 10, 10.0001 };
+	static const double rounded[] = { 9.9999, 10, 10, 10, 10, 10, 10,
+					  10.0001 };
 	double diff[9], low, high;
 	struct estimate e;
 
