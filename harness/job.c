@@ -160,7 +160,7 @@ static void await(pid_t pid, struct job *job)
 struct job job_run(char **argv, const posix_spawn_file_actions_t *files)
 {
 	struct job job = { 0 };
-	pid_t pid;
+	pid_t pid = 0;
 
 	/* no signal between the start and our knowing whom to end */
 	sigprocmask(SIG_BLOCK, &our_signals, NULL);
@@ -169,10 +169,12 @@ struct job job_run(char **argv, const posix_spawn_file_actions_t *files)
 		job.start_ns = now_ns();
 		job.error = posix_spawnp(&pid, argv[0], files, &attr, argv,
 					 environ);
-		group = job.error ? 0 : pid;
+		if (job.error)
+			pid = 0;
 	}
+	group = pid;
 	sigprocmask(SIG_SETMASK, &usual_signals, NULL);
-	if (!group)
+	if (!pid)
 		return job;
 	await(pid, &job);
 	group = 0;
