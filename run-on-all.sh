@@ -400,7 +400,51 @@ matrix() {
 			table()
 		if (how == "plot" && guests)
 			heat_map()
-	}' "$rows"
+	}' <"$rows"
+}
+
+# Only the program, no function or built-in of this shell.
+launch() {
+	set -- "$@" ${host:+--host-affinity "$host"} \
+		${guest:+--guest-affinity "$guest"}
+	# By way of sh, as env takes a name like a=b for a variable
+	# shellcheck disable=SC2016
+	[ -z "$heeds" ] || set -- env --default-signal=INT,QUIT \
+		sh -c 'exec "$@"' sh "$@"
+	exec "$@" <&9 9<&-
+}
+
+# freeze PID: stops it and all below it, so that none starts another, and prints
+# which these are
+freeze() (
+	kill -s STOP "$1" 2>/dev/null || exit
+	echo "$1"
+	grep -lsx "PPid:.$1" /proc/[0-9]*/status | cut -d / -f 3 |
+	while read -r child; do
+		freeze "$child"
+	done
+)
+
+# interrupted SIGNAL STATUS: the command and all below it get the signal, too,
+# and TERM where that has not ended them within a second
+# shellcheck disable=SC2046,SC2086
+interrupted() {
+	trap '' HUP INT QUIT PIPE TERM
+	if [ "$running" ]; then
+		pids=$(freeze $!)
+		for signal in "$1" CONT; do
+			kill -s "$signal" $pids 2>/dev/null
+		done
+		tries=0
+		while [ $((tries += 1)) -le 10 ] && grep -qs \
+			'^State:.[^XZ]' $(printf '/proc/%s/status ' $pids); do
+			sleep 0.1
+		done
+		kill -s TERM $pids 2>/dev/null
+		[ -z "$record" ] || cat "$scratch/out"
+		say "$what: ended by SIG$1${csv:+: --resume goes on from here}"
+	fi
+	exit "$2"
 }
 
 list='' all_pairs='' classes='' seed='' allowed='' sysroot='' csv='' resume=''
@@ -537,14 +581,26 @@ if [ "$list" ]; then
 	exit
 fi
 
+# The command gets the stdin of this script, which a shell takes away from what
+# it does not wait for, and its signals, which the shell has it ignore.
+{ command exec 9<&0; } 2>/dev/null || exec 9</dev/null
+heeds=
+if grep -qs '^SigIgn:.*[014589cd]$' /proc/self/status &&
+	env --default-signal=INT,QUIT true 2>/dev/null; then
+	heeds=1
+fi
+
+running=
+for signal in HUP:129 INT:130 QUIT:131 PIPE:141 TERM:143; do
+	# shellcheck disable=SC2064
+	trap "interrupted ${signal%:*} ${signal#*:}" "${signal%:*}"
+done
+
 record=$all_pairs$csv$plot old=0
 if [ "$record" ]; then
 	export RINGTEST_FORMAT=csv
 	scratch=$(mktemp -d "${TMPDIR:-/tmp}/run-on-all.XXXXXX") || exit 1
 	trap 'rm -rf "$scratch"' EXIT
-	trap 'exit 129' HUP
-	trap 'exit 130' INT
-	trap 'exit 143' TERM
 	rows=${csv:-$scratch/rows}
 	{ true >>"$rows"; } 2>/dev/null ||
 		die "--csv: cannot write $csv: give another FILE"
@@ -556,20 +612,12 @@ if [ "$record" ]; then
 	[ "$resume" ] || old=$(wc -l <"$rows")
 fi
 
-# Only the program, no function or built-in of this shell.
-launch() (
-	exec "$@" ${host:+--host-affinity "$host"} \
-		${guest:+--guest-affinity "$guest"}
-)
-
 total=$(printf '%s\n' "$runs" | grep -c .)
 nr=0
 start=$(date +%s)
-for run in $runs; do
-	guest=${run%%:*} class=${run##*:}
-	host=${run#*:}
-	host=${host%:*}
+while IFS=: read -r guest host class; do
 	case $class in
+	'') continue ;;
 	no-affinity) title='NO AFFINITY' what='neither pinned' ;;
 	no-guest-affinity)
 		title='NO GUEST AFFINITY' what="no guest CPU, host CPU $host"
@@ -587,20 +635,24 @@ for run in $runs; do
 		say "run $((nr + 1)) of $total: $what$left"
 	fi
 	printf '%s\n' "$title"
-	status=0
+	running=1 status=0
 	if [ "$record" ]; then
-		launch "$@" >"$scratch/out" || status=$?
-		cat "$scratch/out"
+		launch "$@" >"$scratch/out" &
 	else
-		launch "$@" || status=$?
+		launch "$@" &
 	fi
+	wait $! || status=$?
+	running=
+	[ -z "$record" ] || cat "$scratch/out"
 	if [ "$status" -ne 0 ]; then
 		say "$what: the command failed with status $status"
 		exit "$status"
 	fi
 	[ -z "$record" ] || add_rows
 	nr=$((nr + 1))
-done
+done <<END
+$runs
+END
 
 [ "$record" ] || exit 0
 matrix text
