@@ -3,6 +3,10 @@
 #
 # Runs a command once for each pair of CPUs; usage() says how.
 
+# Here figures have a point in every locale; the command keeps its own locale.
+locale=${LC_ALL-}
+export LC_ALL=C
+
 usage() {
 	cat <<'END'
 usage: sh run-on-all.sh [OPTION ...] [--] COMMAND [ARGUMENT ...]
@@ -41,6 +45,16 @@ die() {
 	exit 2
 }
 
+# shell_word TEXT: as one that can be pasted into a shell
+shell_word() {
+	case $1 in
+	*[!A-Za-z0-9_./+-]*)
+		printf '%s\n' "$1" | sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/'/"
+		;;
+	*) printf '%s\n' "$1" ;;
+	esac
+}
+
 valid_list() (
 	range='[0-9]{1,5}(-[0-9]{1,5})?'
 	printf '%s\n' "$1" | tr '\n' x | grep -Eqx "$range(,$range)*x" ||
@@ -65,7 +79,7 @@ in_list() (
 # number, core, socket, node, L2 and last-level cache. CPUs that share one have
 # the same word for it; "-" is not known.
 lscpu_topology() {
-	LC_ALL=C lscpu ${sysroot:+--sysroot "$sysroot"} \
+	lscpu ${sysroot:+--sysroot "$sysroot"} \
 		-p=CPU,CORE,SOCKET,NODE,CACHE 2>/dev/null |
 	awk '
 	# Colons or commas part the caches, and there may be any or none.
@@ -207,29 +221,24 @@ not_done() {
 		!(key(run[1], run[2], run[3]) in seen)'
 }
 
-# unlike NEW: the layout and options of a row of NEW that no row on stdin has, if
-# there are any
-unlike() {
+# options: the layout and options of the rows on stdin, a line for each that
+# differs
+options() {
 	awk -F, '
-	FNR == 1 {
-		file++
+	/^class,/ {
 		for (last = 5; last < NF; last++)
 			if ($(last + 1) ~ /^(sample|elapsed_ns|ns_per_buffer)$/)
 				break
-		split($0, name)
+		columns = split($0, name)
 		next
 	}
-	{
+	NF == columns {
 		key = $3
 		for (i = 6; i <= last; i++)
 			key = key ", " name[i] " " ($i == "" ? "none" : $i)
-		if (file == 1)
-			seen[key] = ++rows
-		else if (rows && !(key in seen)) {
+		if (!seen[key]++)
 			print key
-			exit
-		}
-	}' - "$1"
+	}'
 }
 
 # add_rows: appends the ringtest rows in what the run printed to $rows
@@ -248,7 +257,7 @@ add_rows() {
 		if (!n++)
 			print "class," header
 		print class "," $0
-	}' "$scratch/out" >"$scratch/new"
+	}' <"$scratch/out" >"$scratch/new"
 	if [ ! -s "$scratch/new" ]; then
 		option=${csv:+--csv}
 		[ -z "$csv$plot" ] || die "${option:---plot}: the command" \
@@ -259,7 +268,10 @@ add_rows() {
 	if [ -s "$rows" ]; then
 		[ "$(head -n 1 "$rows")" = "$(head -n 1 "$scratch/new")" ] ||
 			die "--csv: $csv has other columns: give another FILE"
-		[ -z "$resume" ] || unlike=$(unlike "$scratch/new" <"$rows")
+		known=$(options <"$rows")
+		[ -z "$resume" ] || [ -z "$known" ] ||
+			unlike=$(options <"$scratch/new" |
+				grep -Fvx -e "$known" | head -n 1)
 		[ -z "$unlike" ] || die "--resume: this run has $unlike," \
 			"unlike those in $csv: give their options, or another" \
 			"FILE"
@@ -273,7 +285,7 @@ add_rows() {
 
 # matrix text|plot: the new rows as a table, or as a script for gnuplot
 matrix() {
-	LC_ALL=C awk -F, -v old="$old" -v how="$1" '
+	awk -F, -v old="$old" -v how="$1" '
 	function sort(a, n, i, j, t) {
 		for (i = 2; i <= n; i++) {
 			t = a[i]
@@ -315,6 +327,11 @@ matrix() {
 	function max(a, b) {
 		return a > b ? a : b
 	}
+	# For gnuplot, which reads nothing but the quote within single quotes
+	function quoted(text) {
+		gsub("\047", "\047\047", text)
+		return "\047" text "\047"
+	}
 	function heat_map(g, h, n, x, y, size, wide, high, scale) {
 		for (g = 1; g <= guests; g++)
 			for (h = 1; h <= hosts; h++) {
@@ -342,8 +359,8 @@ matrix() {
 		print "set tmargin at screen", (y - 60) / y
 		printf "set colorbox user origin %.4f,%.4f size %.4f,%.4f\n",
 			(110 + wide) / x, (y - 60 - scale) / y, 24 / x, scale / y
-		printf "set label \"%s: median time per buffer\"" \
-			" at screen %.4f,%.4f left\n", layouts, 30 / x,
+		printf "set label %s at screen %.4f,%.4f left\n",
+			quoted(layouts ": median time per buffer"), 30 / x,
 			(y - 30) / y
 		print "set xlabel \"Host CPU (number)\""
 		print "set ylabel \"Guest CPU (number)\""
@@ -411,6 +428,7 @@ launch() {
 	# shellcheck disable=SC2016
 	[ -z "$heeds" ] || set -- env --default-signal=INT,QUIT \
 		sh -c 'exec "$@"' sh "$@"
+	LC_ALL=$locale
 	exec "$@" <&9 9<&-
 }
 
@@ -661,10 +679,11 @@ matrix plot >"$scratch/plot"
 if [ ! -s "$scratch/plot" ]; then
 	say "--plot: no pair was measured, so there is nothing to draw"
 elif command -v gnuplot >/dev/null; then
-	gnuplot "$scratch/plot" >"$scratch/svg" || exit 1
+	gnuplot <"$scratch/plot" >"$scratch/svg" || exit 1
 	cat "$scratch/svg" >"$plot" || exit 1
 else
 	cat "$scratch/plot" >"$plot.gnuplot" || exit 1
 	say "--plot: gnuplot is missing: install the Debian package" \
-		"gnuplot-nox, then run: gnuplot $plot.gnuplot >$plot"
+		"gnuplot-nox, then run: gnuplot $(shell_word "$plot.gnuplot")" \
+		">$(shell_word "$plot")"
 fi
