@@ -17,11 +17,14 @@ with neither. H is the last such CPU. Guest and host share a CPU only where
 COMMAND has the word --sleep. The first COMMAND that fails ends it all, with
 that command's status. COMMAND may begin with others: perf stat -- ./ring
 
-  --list           print the pairs, GUEST HOST CLASS, and run nothing
+  --list           print the pairs, GUEST HOST CLASS, and run nothing; where
+                   cores differ, their types follow: P (performance), E
+                   (efficiency), M (between the two) or L (low power)
   --all-pairs      every ordered pair, not only those with the last CPU as host
   --classes        one pair for each thing that two CPUs can share: smt (a
                    core), l2, llc (the last-level cache), node (a socket
-                   where no nodes are listed), machine
+                   where no nodes are listed), machine; and for each two
+                   types of core
   --shuffle SEED   the pairs in an order that SEED (0 to 999999999) determines
   --allowed LIST   CPUs to use, like 0,2-5, in place of those allowed here
   --sysroot DIR    with --list: the machine whose /sys and /proc are in DIR
@@ -65,15 +68,16 @@ valid_list() (
 	done
 )
 
-# in_list CPU LIST, where a LIST is like 0,2-5 and an empty one has every CPU
-in_list() (
-	IFS=,
-	for range in ${2:-0-99999}; do
-		[ "$1" -lt "${range%-*}" ] || [ "$1" -gt "${range#*-}" ] ||
-			exit 0
-	done
-	exit 1
-)
+# For awk: word[CPU] = text for each CPU of a LIST like 0,2-5
+cpus_of='
+function cpus_of(list, text, word,  range, end, n, m, i, cpu) {
+	n = split(list, range, ",")
+	for (i = 1; i <= n; i++) {
+		m = split(range[i], end, "-")
+		for (cpu = end[1] + 0; cpu <= end[m] + 0; cpu++)
+			word[cpu] = text
+	}
+}'
 
 # The two topology functions print a line for each CPU that is online: its
 # number, core, socket, node, L2 and last-level cache. CPUs that share one have
@@ -102,40 +106,85 @@ lscpu_topology() {
 	}'
 }
 
-# word FILE: what it says, into $word
-word() {
-	word=
-	[ ! -r "$1" ] || read -r word <"$1"
-	word=${word:--}
-}
+# lines DIRECTORY PATTERN...: the files there, as FILE:LINE
+lines() (
+	CDPATH='' cd "$sysroot/sys/devices/$1" 2>/dev/null || exit
+	shift
+	for files in "$@"; do
+		# shellcheck disable=SC2086
+		grep -s '' $files /dev/null
+	done
+)
 
 sys_topology() {
-	sys=$sysroot/sys/devices/system
-	word "$sys/cpu/online"
-	online=$word
-	for dir in "$sys"/cpu/cpu[0-9]*; do
-		cpu=${dir##*/cpu}
-		[ "$online" != - ] || break
-		in_list "$cpu" "$online" || continue
-		word "$dir/topology/thread_siblings"
-		core=$word
-		word "$dir/topology/core_siblings"
-		socket=$word node=- l2=- last=- top=0
-		for list in "$sys"/node/node[0-9]*/cpulist; do
-			word "$list"
-			[ "$word" = - ] || ! in_list "$cpu" "$word" ||
-				node=$list
-		done
-		for cache in "$dir"/cache/index[0-9]*; do
-			word "$cache/level"
-			level=${word#-}
-			word "$cache/shared_cpu_map"
-			[ "${level:-0}" -ne 2 ] || l2=$word
-			[ "${level:-0}" -le "$top" ] || top=$level last=$word
-		done
-		printf '%s ' "$cpu" "$core" "$socket" "$node" "$l2"
-		echo "$last"
-	done
+	lines system/cpu online '../node/node[0-9]*/cpulist' \
+		'cpu[0-9]*/topology/*_siblings' \
+		'cpu[0-9]*/cache/index[0-9]*/level' \
+		'cpu[0-9]*/cache/index[0-9]*/shared_cpu_map' |
+	awk -F '[/:]' "$cpus_of"'
+	function known(text) {
+		return text == "" ? "-" : text
+	}
+	{ cpu = substr($1, 4) }
+	$1 == "online" { cpus_of($2, 1, online) }
+	$4 == "cpulist" { cpus_of($5, $3, node) }
+	$3 == "thread_siblings" { core[cpu] = $4 }
+	$3 == "core_siblings" { socket[cpu] = $4 }
+	$4 == "level" { level[cpu, $3] = $5 + 0 }
+	$4 == "shared_cpu_map" {
+		if (level[cpu, $3] == 2)
+			l2[cpu] = $5
+		if (level[cpu, $3] > top[cpu] + 0) {
+			top[cpu] = level[cpu, $3]
+			last[cpu] = $5
+		}
+	}
+	END {
+		for (cpu in online)
+			print cpu, known(core[cpu]), known(socket[cpu]),
+				known(node[cpu]), known(l2[cpu]), known(last[cpu])
+	}'
+}
+
+# A line for each CPU, its number and the type of its core, if types differ
+core_types() {
+	lines . 'cpu_core/cpus cpu_atom/cpus cpu_lowpower/cpus' \
+		'system/cpu/cpu[0-9]*/cpu_capacity' |
+	awk -F '[/:]' "$cpus_of"'
+	$1 == "cpu_core" { cpus_of($3, "P", type) }
+	$1 == "cpu_atom" { cpus_of($3, "E", type) }
+	$1 == "cpu_lowpower" { cpus_of($3, "L", type) }
+	$4 == "cpu_capacity" {
+		size = capacity[substr($3, 4)] = $5 + 0
+		if (!least || size < least)
+			least = size
+		if (size > most)
+			most = size
+	}
+	END {
+		# A core that may be clocked a little higher is no other type.
+		for (cpu in capacity)
+			type[cpu] = capacity[cpu] * 5 > most * 4 ? "P" : \
+				capacity[cpu] * 4 < least * 5 ? "E" : "M"
+		for (cpu in type)
+			if (!seen[type[cpu]]++)
+				types++
+		for (cpu in type)
+			if (types > 1)
+				print cpu, type[cpu]
+	}'
+}
+
+# choose LIST: those of $cpus that are in LIST, where an empty one has every
+# CPU, each with the type of its core
+choose() {
+	{ core_types; printf '%s\n' "$cpus"; } |
+	awk -v list="$1" "$cpus_of"'
+	BEGIN { cpus_of(list, 1, chosen) }
+	NF == 2 { type[$1] = $2 }
+	NF == 6 && (list == "" || $1 in chosen) {
+		print $0, ($1 in type ? type[$1] : "-")
+	}'
 }
 
 # From those lines to the runs, a line each: GUEST:HOST:CLASS
@@ -165,7 +214,7 @@ plan() {
 		return state = state * 16807 % 2147483647
 	}
 	{
-		for (i = 1; i <= 6; i++)
+		for (i = 1; i <= 7; i++)
 			id[NR, i] = $i ""
 	}
 	END {
@@ -174,15 +223,18 @@ plan() {
 				c = class(g, h)
 				if (c == "self" && !sleep)
 					continue
+				if (id[g, 7] != "-")
+					c = c " " id[g, 7] "-" id[h, 7]
 				run[++n] = id[g, 1] ":" id[h, 1] ":" c
-				if (!(c in first))
-					first[c] = run[n]
+				if (!seen[c]++)
+					first[++kinds] = run[n]
 			}
 		if (classes) {
 			split("self smt l2 llc node machine", order, " ")
 			for (i = n = 0; i++ < 6; )
-				if (order[i] in first)
-					run[++n] = first[order[i]]
+				for (k = 1; k <= kinds; k++)
+					if (first[k] ~ ":" order[i] "( |$)")
+						run[++n] = first[k]
 		}
 		if (seed != "") {
 			state = seed + 1
@@ -555,9 +607,7 @@ cpus=$(lscpu_topology)
 [ "$cpus" ] || die "cannot tell which CPUs are online: mount /sys, or install" \
 	"lscpu (Debian package util-linux)"
 cpus=$(printf '%s\n' "$cpus" | sort -n)
-usable=$(printf '%s\n' "$cpus" | while read -r cpu rest; do
-	! in_list "$cpu" "$allowed" || echo "$cpu $rest"
-done)
+usable=$(choose "$allowed")
 [ "$usable" ] || die "--allowed: no CPU of $allowed is online: choose from" \
 	"$(printf '%s\n' "$cpus" | cut -d ' ' -f 1 | paste -s -d , -)"
 runs=$(printf '%s\n' "$usable" | plan)
