@@ -26,7 +26,8 @@ that command's status. COMMAND may begin with others: perf stat -- ./ring
                    where no nodes are listed), machine; and for each two
                    types of core
   --shuffle SEED   the pairs in an order that SEED (0 to 999999999) determines
-  --allowed LIST   CPUs to use, like 0,2-5, in place of those allowed here
+  --allowed LIST   CPUs to use, like 0,2-5, in place of those allowed here:
+                   isolated ones, say
   --sysroot DIR    with --list: the machine whose /sys and /proc are in DIR
   --csv FILE       append the class and the ringtest CSV rows of each run as it
                    ends; one FILE for each COMMAND
@@ -600,14 +601,36 @@ case ${1--} in
 esac
 
 # What this process may use says nothing about another machine.
-[ "$allowed" ] || [ "$sysroot" ] || [ ! -r /proc/self/status ] ||
-	allowed=$(awk '/^Cpus_allowed_list:/ { print $2 }' /proc/self/status)
+mask='' least=1
+if [ -z "$sysroot" ] && [ -r /proc/self/status ]; then
+	mask=$(awk '/^Cpus_allowed_list:/ { print $2 }' </proc/self/status)
+	[ "$allowed" ] || least=$(OMP_NUM_THREADS='' OMP_THREAD_LIMIT='' \
+		nproc 2>/dev/null) || least=1
+fi
 cpus=$(lscpu_topology)
 [ "$cpus" ] || cpus=$(sys_topology)
-[ "$cpus" ] || die "cannot tell which CPUs are online: mount /sys, or install" \
-	"lscpu (Debian package util-linux)"
 cpus=$(printf '%s\n' "$cpus" | sort -n)
-usable=$(choose "$allowed")
+[ "$cpus$mask" ] || die "cannot tell which CPUs are online: nothing is in" \
+	"$sysroot/sys/devices/system/cpu/online"
+usable=$(choose "${allowed:-$mask}")
+# A container may have an empty /sys, or one that numbers the CPUs otherwise.
+if [ "$mask" ] &&
+	[ "$(printf '%s\n' "$usable" | grep -c .)" -lt "$least" ]; then
+	online=$cpus
+	cpus=$(awk -v list="$mask" "$cpus_of"'
+	BEGIN {
+		cpus_of(list, "- - - - -", word)
+		for (cpu in word)
+			print cpu, word[cpu]
+	}' | sort -n)
+	usable=$(choose "$allowed")
+	if [ "$usable" ]; then
+		say "/sys lists other CPUs than this process may use, $mask:" \
+			"these are taken, but what they share is not known"
+	else
+		cpus=${online:-$cpus}
+	fi
+fi
 [ "$usable" ] || die "--allowed: no CPU of $allowed is online: choose from" \
 	"$(printf '%s\n' "$cpus" | cut -d ' ' -f 1 | paste -s -d , -)"
 runs=$(printf '%s\n' "$usable" | plan)
