@@ -656,15 +656,19 @@ if [ -s "$csv" ]; then
 		die "--csv: $csv holds something else: give another FILE"
 	if [ "$resume" ]; then
 		runs=$(printf '%s\n' "$runs" | not_done)
-		[ "$runs" ] || say "--resume: $csv has all of these runs, so" \
-			"nothing is run"
-		ran=$(whole "$csv" | awk -F, 'NR == 2 { print $3 }')
+		known=$(whole "$csv" | options | awk '
+			{ printf "%s%s", (NR > 1 ? "; " : ""), $0 }')
+		ran=${known%%, *}
 		for word; do
 			[ "${word##*/}" != "$ran" ] || ran=
 		done
+		[ "$runs" ] || say "--resume: $csv has all of these runs, so" \
+			"nothing is run"
 		[ -z "$ran" ] || [ $# -eq 0 ] ||
 			say "--resume: $csv has runs of $ran: is that what" \
 				"this command runs? If not, give another FILE"
+		[ "$runs$list" ] || say "--resume: the matrix is of $known:" \
+			"if the command has other options, give another FILE"
 	fi
 fi
 if [ "$list" ]; then
