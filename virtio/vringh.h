@@ -35,7 +35,10 @@
  *	-EACCES		in a range that does not allow it
  *	-ENOMEM		no memory for a scatter-gather list
  *
- * None of them breaks the vringh: the next call works as ever.
+ * None of them breaks the vringh: the next call works as ever. After -EFAULT,
+ * -EACCES and -ENOMEM it is as if the call had not been made: it can be repeated
+ * once what was missing is there. (Elements of the used ring may have been
+ * written; the guest does not look at them before the index has moved.)
  */
 #ifndef VIRTIO_VRINGH_H
 #define VIRTIO_VRINGH_H
@@ -152,9 +155,13 @@ static inline const char *vringh_error(const struct vringh *vrh);
  *				vringh_abandon() it
  *	vrh->size or more	the guest named no descriptor: there is nothing
  *				to complete; go on, or vringh_abandon() it
- *	VRINGH_NO_HEAD		nothing was taken (-EPROTO, or the available
- *				ring is out of reach): the guest or its device
- *				has to be reset, or the next call says the same
+ *	VRINGH_NO_HEAD		nothing was taken. -EPROTO: the guest or its
+ *				device has to be reset, or the next call says
+ *				the same. Else it can be repeated; or, with both
+ *				lists NULL, the head is taken unread and given
+ *				back as above, if the available ring is in reach
+ *
+ * After anything but 1 the lists are empty, or those of the chain before.
  *
  * Whatever the guest wrote before it made the chain available is visible. Here
  * addresses are checked only for what they cannot be; whether they are allowed
@@ -186,9 +193,10 @@ static inline void vringh_iov_cleanup(struct vringh_iov *iov);
 
 /*
  * Copy up to @len bytes from the readable list to @dst, or from @src to the
- * writable one, and go on behind them. The number of bytes, less than @len at
- * the list's end; or -EFAULT or -EACCES, with the list at the first byte that
- * could not be copied. A piece may lie in several ranges.
+ * writable one, and go on behind them. The number of bytes: less than @len at
+ * the list's end, or before a byte that is out of reach, which the next call
+ * tells: it gives 0, or -EFAULT or -EACCES and does not go on. A piece may lie
+ * in several ranges.
  */
 static __vringh_inline ssize_t
 vringh_iov_pull(const struct vringh_access *access, struct vringh *vrh,

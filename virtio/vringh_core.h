@@ -356,8 +356,11 @@ static __vringh_inline ssize_t vringh_move(const struct vringh_access *access,
 		if (n > len - moved)
 			n = len - moved;
 		err = access->translate(vrh, area, addr, n, &span);
-		if (vringh_unlikely(err))
+		if (vringh_unlikely(err)) {
+			if (moved)
+				break;
 			return vringh_fail_access(vrh, err, area, addr, n);
+		}
 		if (area == VRINGH_WRITE)
 			memcpy(span.ptr, (char *)ours + moved, span.len);
 		else
@@ -489,6 +492,11 @@ vringh_walk_table(const struct vringh_access *access, struct vringh *vrh,
 	return vringh_fail_desc(vrh, area, i, &desc, flaw);
 }
 
+static inline void vringh_abandon(struct vringh *vrh, uint16_t n)
+{
+	vrh->last_avail -= n;
+}
+
 /* 1: there is more than was known. 0: there is not. */
 static __vringh_inline int vringh_read_avail(const struct vringh_access *access,
 					     struct vringh *vrh)
@@ -512,6 +520,25 @@ static __vringh_inline int vringh_read_avail(const struct vringh_access *access,
 		return vringh_fail_index(vrh, idx);
 	vrh->avail_idx = idx;
 	return 1;
+}
+
+/*
+ * The chain that was taken last could not be read whole. Malformed, it stays
+ * taken, to be given back; else it is as if it had not been looked at.
+ */
+__vringh_cold static int vringh_untake(struct vringh *vrh, int err,
+				       struct vringh_iov *riov,
+				       struct vringh_iov *wiov, uint32_t *head)
+{
+	if (riov)
+		riov->used = 0;
+	if (wiov)
+		wiov->used = 0;
+	if (err == -EFAULT || err == -EACCES || err == -ENOMEM) {
+		vringh_abandon(vrh, 1);
+		*head = VRINGH_NO_HEAD;
+	}
+	return err;
 }
 
 static __vringh_inline int vringh_getdesc(const struct vringh_access *access,
@@ -559,12 +586,9 @@ static __vringh_inline int vringh_getdesc(const struct vringh_access *access,
 	if (vringh_unlikely(err > 0))
 		err = vringh_walk_table(access, vrh, VRINGH_TABLE, &walk, riov,
 					wiov);
-	return err ? err : 1;
-}
-
-static inline void vringh_abandon(struct vringh *vrh, uint16_t n)
-{
-	vrh->last_avail -= n;
+	if (vringh_unlikely(err))
+		return vringh_untake(vrh, err, riov, wiov, head);
+	return 1;
 }
 
 /* ---- Completions ---- */
@@ -632,7 +656,6 @@ vringh_need_notify(const struct vringh_access *access, struct vringh *vrh)
 	uint16_t *p, val;
 	int err;
 
-	vrh->completed = 0;
 	/*
 	 * D.call: what was completed before a look at the request. Pairs with
 	 * D.arm in vdriver_arm of virtio/driver.h.
@@ -644,23 +667,33 @@ vringh_need_notify(const struct vringh_access *access, struct vringh *vrh)
 	if (vringh_unlikely(err))
 		return err;
 	val = vring16(vrh->v1, READ_ONCE(*p));
+	vrh->completed = 0;
 	if (vrh->event_idx)
 		return need_event(val, vrh->last_used, since);
 	return since && !(val & VRING_AVAIL_F_NO_INTERRUPT);
 }
 
-static __vringh_inline bool vringh_empty(const struct vringh_access *access,
-					 struct vringh *vrh)
+/* 1: there is nothing to take. 0: there is something, or an index is wrong. */
+static __vringh_inline int vringh_look(const struct vringh_access *access,
+				       struct vringh *vrh)
 {
 	uint16_t *p;
 	int err;
 
 	if (vrh->avail_idx != vrh->last_avail)
-		return false;
+		return 0;
 	p = vringh_word(access, vrh, VRINGH_AVAIL,
 			vrh->avail + offsetof(struct vring_avail, idx),
 			sizeof(*p), &err);
-	return !err && vring16(vrh->v1, READ_ONCE(*p)) == vrh->last_avail;
+	if (vringh_unlikely(err))
+		return err;
+	return vring16(vrh->v1, READ_ONCE(*p)) == vrh->last_avail;
+}
+
+static __vringh_inline bool vringh_empty(const struct vringh_access *access,
+					 struct vringh *vrh)
+{
+	return vringh_look(access, vrh) == 1;
 }
 
 /* Writes used's flags or, with EVENT_IDX, avail_event. */
@@ -696,7 +729,7 @@ vringh_notify_enable(const struct vringh_access *access, struct vringh *vrh)
 	 * C.kick in vdriver_need_kick of virtio/driver.h.
 	 */
 	smp_mb();
-	return vringh_empty(access, vrh);
+	return vringh_look(access, vrh);
 }
 
 static __vringh_inline int

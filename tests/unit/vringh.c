@@ -280,6 +280,29 @@ static void refuses(int err, const char *text)
 	recover(head);
 }
 
+/*
+ * A part of the chain is out of reach: nothing is taken, so that it can be asked
+ * for again. Or its head is taken alone, and the guest gets it back.
+ */
+static void cannot(int err, const char *text)
+{
+	const uint16_t before = vrh.last_avail;
+	uint32_t head = 0;
+	int got = get(&head);
+
+	expect(got == err && head == VRINGH_NO_HEAD && vrh.last_avail == before,
+	       "vringh_getdesc gives %d, head %u, not %d and none", got, head,
+	       err);
+	says(text);
+	expect(!riov.used && !wiov.used, "a list has %u and %u pieces",
+	       riov.used, wiov.used);
+	expect(get(&head) == err && head == VRINGH_NO_HEAD, "now %u is taken",
+	       head);
+	expect(way->getdesc(NULL, NULL, &head) == 1 && head < SIZE,
+	       "its head alone is not to be had: %u", head);
+	recover(head);
+}
+
 /* It takes a chain of so many pieces. */
 static uint32_t takes(uint32_t nr_r, uint32_t nr_w)
 {
@@ -631,8 +654,8 @@ static void ring_in_two_ranges(void)
 	range(RING + 8, TABLES - RING - 8, VRINGH_PERM_RW);
 	put(0, at(DATA), 4, 0, 0);
 	offer(0);
-	refuses(-EFAULT, "descriptor table: 16 bytes at 0x100000000000 are not "
-		"in one range");
+	cannot(-EFAULT, "descriptor table: 16 bytes at 0x100000000000 are not "
+	       "in one range");
 }
 
 /* ---- Hostile guests: the chain ---- */
@@ -792,7 +815,7 @@ static void table_outside(void)
 	if (trusts())
 		return;
 	offer_indirect(NOWHERE, 16, 0);
-	refuses(-EFAULT, "indirect table: 16 bytes at 0x500000000000 are");
+	cannot(-EFAULT, "indirect table: 16 bytes at 0x500000000000 are");
 }
 
 static void table_half_outside(void)
@@ -801,7 +824,7 @@ static void table_half_outside(void)
 		return;
 	vringh_map_remove(&map, at(SPLIT), at(SPLIT));
 	offer_indirect(at(SPLIT - 8), 16, 0);
-	refuses(-EFAULT, "indirect table: 8 bytes at 0x");
+	cannot(-EFAULT, "indirect table: 8 bytes at 0x");
 }
 
 static void table_wraps(void)
@@ -867,8 +890,80 @@ static void buffer_half_outside(void)
 	       "what it pulls is '%s'", text);
 	expect(way->pull(&riov, text, 6) == -EFAULT, "it pulls the rest");
 	vringh_iov_reset(&riov);
-	expect(way->pull(&riov, text, 12) == -EFAULT, "it pulls all");
+	expect(way->pull(&riov, text, 12) == 6, "it does not pull what is there");
+	expect(way->pull(&riov, text, 6) == -EFAULT, "then it pulls the rest");
 	recover(head);
+}
+
+/* The second piece's range is added late: nothing is moved twice, or lost. */
+static void range_added_late(void)
+{
+	char text[9] = "";
+	uint32_t head;
+
+	if (trusts())
+		return;
+	vringh_map_remove(&map, at(SPLIT), at(SPLIT));
+	memcpy(mem + DATA, "AAAA", 4);
+	memcpy(mem + SPLIT, "BBBB", 4);
+	put(0, at(DATA), 4, NEXT, 1);
+	put(1, at(SPLIT), 4, NEXT, 2);
+	put(2, at(DATA + 64), 4, NEXT | WRITE, 3);
+	put(3, at(SPLIT + 64), 4, WRITE, 0);
+	offer(0);
+	head = takes(2, 2);
+	expect(way->pull(&riov, text, 8) == 4 &&
+	       way->pull(&riov, text + 4, 4) == -EFAULT &&
+	       way->push(&wiov, "12345678", 8) == 4 &&
+	       way->push(&wiov, "5678", 4) == -EFAULT,
+	       "what is there is not moved, or more than it");
+	range(SPLIT, HALF, VRINGH_PERM_RW);
+	expect(way->pull(&riov, text + 4, 4) == 4 && !strcmp(text, "AAAABBBB"),
+	       "what it pulls is '%s'", text);
+	expect(way->push(&wiov, "5678", 4) == 4 &&
+	       !memcmp(mem + DATA + 64, "1234", 4) &&
+	       !memcmp(mem + SPLIT + 64, "5678", 4), "what it pushes");
+	recover(head);
+}
+
+static void table_added_late(void)
+{
+	uint32_t head;
+
+	if (trusts())
+		return;
+	desc(indirect(), at(DATA), 4, 0, 0);
+	put(3, at(TABLES), 16, INDIRECT, 0);
+	put(5, at(DATA), 4, WRITE, 0);
+	offer(3);
+	offer(5);
+	vringh_map_remove(&map, at(TABLES), at(TABLES));
+	expect(get(&head) == -EFAULT && head == VRINGH_NO_HEAD,
+	       "it takes %u", head);
+	range(TABLES, DATA - TABLES, VRINGH_PERM_RW);
+	expect(get(&head) == 1 && head == 3 && riov.used == 1,
+	       "the chain is passed over for %u", head);
+	expect(!way->complete(head, 0) && get(&head) == 1 && head == 5 &&
+	       !way->complete(head, 0), "the next is not %u", head);
+	recover(VRINGH_NO_HEAD);
+}
+
+/* Complete; the request is out of reach; then it is there: a call is due. */
+static void request_added_late(void)
+{
+	uint32_t head;
+
+	if (trusts())
+		return;
+	put(0, at(DATA), 4, 0, 0);
+	offer(0);
+	expect(get(&head) == 1 && !way->complete(head, 0), "a completion");
+	vringh_map_remove(&map, at(RING), at(RING));
+	expect(way->need_notify() == -EFAULT, "a look at what is not there");
+	range(RING, TABLES - RING, VRINGH_PERM_RW);
+	expect(way->need_notify() == 1, "the call is lost");
+	expect(way->need_notify() == 0, "the call is repeated");
+	recover(VRINGH_NO_HEAD);
 }
 
 static void buffer_no_longer_inside(void)
@@ -923,7 +1018,7 @@ static void permissions(void)
 
 	memset(mem + SPLIT, 0, 16);
 	offer_indirect(at(SPLIT), 16, 0);
-	refuses(-EACCES, "indirect table: 16 bytes");
+	cannot(-EACCES, "indirect table: 16 bytes");
 
 	vringh_map_remove(&map, at(RING), at(RING));
 	range(RING, TABLES - RING, VRINGH_PERM_READ);
@@ -1211,6 +1306,9 @@ static const struct test {
 	{ "a buffer outside the ranges", buffer_outside },
 	{ "a buffer half outside the ranges", buffer_half_outside },
 	{ "a buffer whose range was removed", buffer_no_longer_inside },
+	{ "a buffer whose range is added late", range_added_late },
+	{ "an indirect table whose range is added late", table_added_late },
+	{ "a request whose range is added late", request_added_late },
 	{ "permissions used the wrong way", permissions },
 	{ "a range that vanishes between check and use", range_vanishes },
 	{ "wrong arguments to vringh_init", wrong_beginnings },
