@@ -97,8 +97,9 @@ static inline void vdriver_put_desc(const struct vdriver *drv,
  * Makes a chain of the @out pieces that the host reads, then the @in pieces
  * that it writes, available (2.6.13); @data, not NULL, is the guest's name for
  * it. Uses an indirect table if there are tables, and more than one piece. 0;
- * -ENOSPC when there are too few free descriptors; -EINVAL for no piece. What
- * the guest wrote before is visible to the host with the chain.
+ * -ENOSPC when there are too few free descriptors; -EINVAL for no piece, or for
+ * more than the ring's size, in a table or not (2.6.5.3.1). What the guest wrote
+ * before is visible to the host with the chain.
  */
 static inline int vdriver_add(struct vdriver *drv, const struct vdriver_sg *sg,
 			      uint32_t out, uint32_t in, void *data)
@@ -108,7 +109,7 @@ static inline int vdriver_add(struct vdriver *drv, const struct vdriver_sg *sg,
 	const bool indirect = n > 1 && n <= drv->table_size;
 	uint16_t i = head;
 
-	if (!n)
+	if (!n || n > mask + 1)
 		return -EINVAL;
 	if (drv->nr_free < (indirect ? 1 : n))
 		return -ENOSPC;

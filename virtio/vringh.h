@@ -29,7 +29,8 @@
  *	-EINVAL		a head or next out of range, a malformed descriptor or
  *			table, a wrong argument
  *	-ELOOP		a chain that comes back to itself
- *	-E2BIG		a chain longer than the ring, a table larger than any
+ *	-E2BIG		a chain longer than vringh_set_max_chain() allows, a
+ *			table larger than any ring
  *	-EOVERFLOW	address and length go past 2^64
  *	-EFAULT		outside every range
  *	-EACCES		in a range that does not allow it
@@ -92,6 +93,7 @@ struct vringh {
 	uint64_t desc, avail, used;	/* guest's addresses */
 	const void *memory;		/* for the access */
 	uint32_t size;			/* entries */
+	uint32_t max_chain;		/* descriptors */
 	uint32_t completed;		/* since the last vringh_need_notify */
 	uint16_t avail_idx;		/* as last read */
 	uint16_t last_avail;		/* next to take */
@@ -138,6 +140,15 @@ static inline int vringh_init(const struct vringh_access *access,
 			      uint32_t size, uint64_t desc, uint64_t avail,
 			      uint64_t used, const void *memory);
 
+/*
+ * Takes chains of up to @n descriptors, 1 to 32768; a chain may cost so many
+ * pieces of memory. 0, or -EINVAL. At first that is the ring's size, as the
+ * specification has it for drivers (2.6.5.3.1). Linux's does not keep to that
+ * with indirect tables: a host for such guests sets what its device offers as
+ * the most segments of a request, and a few more for what goes with them.
+ */
+static inline int vringh_set_max_chain(struct vringh *vrh, uint32_t n);
+
 /* Both indexes go on from @idx: for a ring that has been in use before. */
 static inline void vringh_set_base(struct vringh *vrh, uint16_t idx);
 
@@ -180,7 +191,7 @@ static inline void vringh_abandon(struct vringh *vrh, uint16_t n);
 
 /*
  * An empty list, with room for @max pieces at @pieces (both may be 0). A longer
- * chain, of at most the ring's size, makes the list move to the heap.
+ * chain makes the list move to the heap.
  */
 static inline void vringh_iov_init(struct vringh_iov *iov,
 				   struct vringh_piece *pieces, uint32_t max);

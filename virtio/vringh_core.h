@@ -82,7 +82,7 @@ __vringh_cold static int vringh_fail_desc(struct vringh *vrh,
 		[WRAPS] = { -EOVERFLOW, "goes past the end of addresses" },
 		[ORDER] = { -EINVAL, "is readable, after a writable one" },
 		[NO_LIST] = { -EINVAL, "is of a direction not expected here" },
-		[TOO_LONG] = { -E2BIG, "makes a chain longer than the ring" },
+		[TOO_LONG] = { -E2BIG, "makes a chain too long" },
 		[NEXT_RANGE] = { -EINVAL, "has next outside the table" },
 		[LOOPS] = { -ELOOP, "closes a loop: more steps than entries" },
 		[NESTED] = { -EINVAL, "is an indirect table in one" },
@@ -242,7 +242,7 @@ static inline int vringh_init(const struct vringh_access *access,
 
 	*vrh = (struct vringh){
 		.desc = desc, .avail = avail, .used = used,
-		.memory = memory, .size = size,
+		.memory = memory, .size = size, .max_chain = size,
 		.v1 = features >> VIRTIO_F_VERSION_1 & 1,
 		.indirect = features >> VIRTIO_RING_F_INDIRECT_DESC & 1,
 		.event_idx = features >> VIRTIO_RING_F_EVENT_IDX & 1,
@@ -264,6 +264,16 @@ static inline int vringh_init(const struct vringh_access *access,
 					size * sizeof(struct vring_used_elem) +
 					3 * sizeof(uint16_t), 4);
 	return err;
+}
+
+static inline int vringh_set_max_chain(struct vringh *vrh, uint32_t n)
+{
+	if (!n || n > VRING_MAX_SIZE)
+		return vringh_fail(vrh, -EINVAL, "chains of %" PRIu32
+				   " descriptors: not 1 to %u", n,
+				   VRING_MAX_SIZE);
+	vrh->max_chain = n;
+	return 0;
 }
 
 static inline void vringh_set_base(struct vringh *vrh, uint16_t idx)
@@ -470,7 +480,7 @@ vringh_walk_table(const struct vringh_access *access, struct vringh *vrh,
 		if (vringh_unlikely(!iov))
 			break;
 		flaw = TOO_LONG;
-		if (vringh_unlikely(walk->total++ == vrh->size))
+		if (vringh_unlikely(walk->total++ == vrh->max_chain))
 			break;
 		if (vringh_unlikely(iov->used == iov->max)) {
 			err = vringh_iov_grow(vrh, iov);

@@ -688,7 +688,7 @@ static void one_too_long(void)
 	for (int i = 0; i <= SIZE; i++)
 		desc(&indirect()[i], at(DATA), 1, i < SIZE ? NEXT : 0, i + 1);
 	offer_indirect(at(TABLES), (SIZE + 1) * 16, 0);
-	refuses(-E2BIG, "makes a chain longer than the ring");
+	refuses(-E2BIG, "makes a chain too long");
 }
 
 static void one_too_long_with_normal(void)
@@ -699,7 +699,47 @@ static void one_too_long_with_normal(void)
 	put(2, at(DATA), 1, NEXT, 0);
 	put(0, at(TABLES), SIZE * 16, INDIRECT, 0);
 	offer(2);
-	refuses(-E2BIG, "makes a chain longer than the ring");
+	refuses(-E2BIG, "makes a chain too long");
+}
+
+/* What Linux's driver makes of a request with more segments than entries. */
+static void longer_than_the_ring(void)
+{
+	char text[3 * SIZE + 1] = "";
+	uint32_t head;
+
+	expect(vringh_set_max_chain(&vrh, 0) == -EINVAL &&
+	       vringh_set_max_chain(&vrh, 32769) == -EINVAL, "any limit");
+	says("chains of 32769 descriptors: not 1 to 32768");
+	expect(!vringh_set_max_chain(&vrh, 3 * SIZE), "three times the ring");
+	for (int i = 0; i < 3 * SIZE; i++) {
+		mem[DATA + i] = 'a' + i;
+		desc(&indirect()[i], at(DATA + i), 1,
+		     i < 3 * SIZE - 1 ? NEXT : 0, i + 1);
+	}
+	offer_indirect(at(TABLES), 3 * SIZE * 16, 0);
+	head = takes(3 * SIZE, 0);
+	expect(way->pull(&riov, text, 99) == 3 * SIZE &&
+	       !strcmp(text, "abcdefghijklmnopqrstuvwx"), "it pulls '%s'", text);
+	recover(head);
+	desc(&indirect()[3 * SIZE - 1], at(DATA), 1, NEXT, 3 * SIZE);
+	desc(&indirect()[3 * SIZE], at(DATA), 1, 0, 0);
+	offer_indirect(at(TABLES), (3 * SIZE + 1) * 16, 0);
+	refuses(-E2BIG, "indirect descriptor 24 makes a chain too long");
+	/* loops are found all the same */
+	desc(&indirect()[1], at(DATA), 1, NEXT, 0);
+	offer_indirect(at(TABLES), 3 * SIZE * 16, 0);
+	refuses(-ELOOP, "indirect descriptor 1 closes a loop");
+	put(0, at(DATA), 4, NEXT, 1);
+	put(1, at(DATA), 4, NEXT, 0);
+	offer(0);
+	refuses(-ELOOP, "closes a loop");
+	expect(!vringh_set_max_chain(&vrh, 2), "two");
+	put(0, at(DATA), 4, NEXT, 1);
+	put(1, at(DATA), 4, NEXT, 2);
+	put(2, at(DATA), 4, 0, 0);
+	offer(0);
+	refuses(-E2BIG, "descriptor 2 makes a chain too long");
 }
 
 static void next_outside(void)
@@ -1196,6 +1236,8 @@ static void with_driver(uint64_t features)
 	for (int i = 0; i < 4; i++)
 		sg[i] = (struct vdriver_sg){ mem + DATA + 64 * i, 3 };
 	expect(vdriver_add(&drv, sg, 0, 0, names) == -EINVAL, "no piece");
+	expect(vdriver_add(&drv, sg, 3, SIZE - 2, names) == -EINVAL,
+	       "more pieces than the ring has entries");
 	for (int round = 0; round < 100; round++) {
 		bool armed, asks;
 		uint32_t batch = 0;
@@ -1286,6 +1328,8 @@ static const struct test {
 	{ "a loop in an indirect table", loop_indirect },
 	{ "a chain longer than the ring by one", one_too_long },
 	{ "the same, in part indirect", one_too_long_with_normal },
+	{ "chains longer than the ring, where they are allowed",
+	  longer_than_the_ring },
 	{ "next out of range", next_outside },
 	{ "next out of range of an indirect table", next_outside_indirect },
 	{ "readable after writable", readable_after_writable },
