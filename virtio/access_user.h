@@ -16,18 +16,18 @@ static __vringh_inline const struct vringh_range *
 vringh_range(struct vringh *vrh, enum vringh_area area, uint64_t addr)
 {
 	const struct vringh_map *map = vrh->memory;
-	const struct vringh_range *range = &map->ranges[vrh->hint[area]];
+	uint32_t i = vrh->hint[area];
 
-	if (vringh_unlikely(vrh->hint[area] >= map->n ||
-			    addr - range->start > range->last - range->start)) {
+	if (vringh_unlikely(i >= map->n ||
+			    !vringh_range_holds(&map->ranges[i], addr))) {
 		int64_t found = vringh_map_find(map, addr, NULL);
 
 		if (found < 0)
 			return NULL;
-		vrh->hint[area] = found;
-		range = &map->ranges[found];
+		i = found;
+		vrh->hint[area] = i;
 	}
-	return range;
+	return &map->ranges[i];
 }
 
 static __vringh_inline void vringh_place(const struct vringh_range *range,

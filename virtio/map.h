@@ -8,6 +8,7 @@
 #define VIRTIO_MAP_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,12 @@ struct vringh_range {
 	uint64_t offset;	/* to be added for ours, modulo 2^64 */
 	uint32_t perm;
 };
+
+static inline bool vringh_range_holds(const struct vringh_range *range,
+				      uint64_t addr)
+{
+	return addr - range->start <= range->last - range->start;
+}
 
 /* Sorted; no two overlap. All zeroes is an empty map. */
 struct vringh_map {

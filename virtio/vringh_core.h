@@ -330,13 +330,14 @@ static __vringh_inline int vringh_iov_peek(const struct vringh_access *access,
 					   enum vringh_area area,
 					   struct vringh_span *span)
 {
-	const struct vringh_piece *piece = &iov->pieces[iov->i];
+	const struct vringh_piece *piece;
 	int err;
 
 	if (iov->i == iov->used) {
 		*span = (struct vringh_span){ NULL, 0 };
 		return 0;
 	}
+	piece = &iov->pieces[iov->i];
 	err = access->translate(vrh, area, piece->addr + iov->done,
 				piece->len - iov->done, span);
 	if (vringh_unlikely(err)) {

@@ -25,6 +25,8 @@ struct way {
 	int (*getdesc)(struct vringh_iov *r, struct vringh_iov *w, uint32_t *h);
 	ssize_t (*pull)(struct vringh_iov *r, void *dst, size_t len);
 	ssize_t (*push)(struct vringh_iov *w, const void *src, size_t len);
+	int (*peek)(const struct vringh_iov *iov, enum vringh_area area,
+		    struct vringh_span *span);
 	int (*complete)(uint32_t head, uint32_t len);
 	int (*complete_multi)(const struct vringh_used *used, uint32_t n);
 	int (*need_notify)(void);
@@ -50,6 +52,11 @@ static const struct vringh_access *table;
 	{                                                                      \
 		return vringh_iov_push(a, &vrh, w, src, len);                  \
 	}                                                                      \
+	static int id##_peek(const struct vringh_iov *iov,                     \
+			     enum vringh_area area, struct vringh_span *span)  \
+	{                                                                      \
+		return vringh_iov_peek(a, &vrh, iov, area, span);              \
+	}                                                                      \
 	static int id##_complete(uint32_t head, uint32_t len)                  \
 	{                                                                      \
 		return vringh_complete(a, &vrh, head, len);                    \
@@ -72,8 +79,9 @@ static const struct vringh_access *table;
 		return vringh_notify_disable(a, &vrh);                         \
 	}
 #define CALLS(id)                                                              \
-	id##_getdesc, id##_pull, id##_push, id##_complete, id##_complete_multi,\
-		id##_need_notify, id##_notify_enable, id##_notify_disable
+	id##_getdesc, id##_pull, id##_push, id##_peek, id##_complete,          \
+		id##_complete_multi, id##_need_notify, id##_notify_enable,     \
+		id##_notify_disable
 
 WAY(user, &vringh_user)
 WAY(kern, &vringh_kern)
@@ -1182,6 +1190,27 @@ static void wrong_beginnings(void)
 	says("used ring: 70 bytes");
 }
 
+/* For UBSan: there is nothing behind a pointer to nothing. */
+static void nothing_at_all(void)
+{
+	struct vringh_map none = { .n = 0 };
+	struct vringh_iov empty;
+	struct vringh_span span = { mem, 1 };
+
+	vringh_iov_init(&empty, NULL, 0);
+	expect(way->peek(&empty, VRINGH_READ, &span) == 0 && !span.ptr &&
+	       !span.len, "a look at an empty list");
+	expect(!way->pull(&empty, NULL, 0) && !way->push(&empty, NULL, 0) &&
+	       !way->pull(&empty, mem, 1), "moving nothing");
+	vringh_iov_cleanup(&empty);
+	if (trusts())
+		return;
+	expect(vringh_init(way->access, &vrh, 0, SIZE, at(RING), at(RING) + 128,
+			   at(RING) + 4096, &none) == -EFAULT, "an empty map");
+	vringh_map_remove(&none, 0, UINT64_MAX);
+	vringh_map_free(&none);
+}
+
 static void maps(void)
 {
 	struct vringh_map m = { .n = 0 };
@@ -1356,6 +1385,7 @@ static const struct test {
 	{ "permissions used the wrong way", permissions },
 	{ "a range that vanishes between check and use", range_vanishes },
 	{ "wrong arguments to vringh_init", wrong_beginnings },
+	{ "an empty list and an empty map", nothing_at_all },
 	{ "ranges: found, refused, removed", maps },
 	{ "the driver, with every feature; prompt and delayed calls", driver },
 };
