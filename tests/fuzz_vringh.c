@@ -82,7 +82,6 @@ static __vringh_inline void host(const struct vringh_access *access,
 
 			must(head < vrh->size);
 			must(riov.used + wiov.used <= vrh->size);
-			must(riov.used + wiov.used);
 			must((uint16_t)(vrh->avail_idx - before) <= vrh->size);
 			check_pieces(&riov);
 			check_pieces(&wiov);

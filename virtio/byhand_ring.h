@@ -67,15 +67,17 @@ static inline bool take_chain(uint16_t head)
 		const uint16_t flags = READ_ONCE(desc->flags);
 		const uint16_t next = READ_ONCE(desc->next);
 
-		if (flags & VRING_DESC_F_INDIRECT || !len ||
-		    len - 1 > UINT64_MAX - addr)
+		if (flags & VRING_DESC_F_INDIRECT ||
+		    (len && len - 1 > UINT64_MAX - addr))
 			return false;
 		writable |= !!(flags & VRING_DESC_F_WRITE);
 		if (!(flags & VRING_DESC_F_WRITE) || host.nr_pieces == 8)
 			return false;
-		host.pieces[host.nr_pieces++] = (struct piece){ addr, len };
+		if (len)
+			host.pieces[host.nr_pieces++] =
+				(struct piece){ addr, len };
 		if (!(flags & VRING_DESC_F_NEXT))
-			return writable;
+			return writable && host.nr_pieces;
 		if (next > ring.mask || ++steps > ring.mask)
 			return false;
 		i = next;

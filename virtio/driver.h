@@ -26,7 +26,7 @@
 /* One piece of a buffer. */
 struct vdriver_sg {
 	void *ptr;
-	uint32_t len;			/* bytes, at least 1 */
+	uint32_t len;			/* bytes */
 };
 
 struct vdriver {

@@ -158,7 +158,8 @@ static inline const char *vringh_error(const struct vringh *vrh);
 /*
  * Takes the next chain (2.6.5, 2.6.6): its readable buffers become @riov, its
  * writable ones @wiov; either list may be NULL if the chain must not have such
- * buffers. Both NULL: only the head is read, no descriptor.
+ * buffers. Both NULL: only the head is read, no descriptor. A buffer of length 0
+ * is a part of the chain as any other, but holds nothing and is not in the list.
  *
  * 1: taken. 0: there is none. Negative: what came is malformed; then *head is
  *	a head			taken all the same: give it back to the guest

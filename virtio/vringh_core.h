@@ -64,7 +64,7 @@ __vringh_cold static int vringh_fail_access(struct vringh *vrh, int err,
 }
 
 enum vringh_flaw {
-	EMPTY, WRAPS, ORDER, NO_LIST, TOO_LONG, NEXT_RANGE, LOOPS, NESTED,
+	WRAPS, ORDER, NO_LIST, TOO_LONG, NEXT_RANGE, LOOPS, NESTED,
 	UNASKED, AND_NEXT, NO_ENTRY, PARTIAL, TOO_LARGE,
 };
 
@@ -78,7 +78,6 @@ __vringh_cold static int vringh_fail_desc(struct vringh *vrh,
 		int err;
 		const char *text;
 	} flaws[] = {
-		[EMPTY] = { -EINVAL, "has length 0" },
 		[WRAPS] = { -EOVERFLOW, "goes past the end of addresses" },
 		[ORDER] = { -EINVAL, "is readable, after a writable one" },
 		[NO_LIST] = { -EINVAL, "is of a direction not expected here" },
@@ -462,11 +461,9 @@ vringh_walk_table(const struct vringh_access *access, struct vringh *vrh,
 				break;
 			return vringh_enter_table(vrh, i, &desc, walk);
 		}
-		flaw = EMPTY;
-		if (vringh_unlikely(!desc.len))
-			break;
 		flaw = WRAPS;
-		if (vringh_unlikely(desc.len - 1 > UINT64_MAX - desc.addr))
+		if (vringh_unlikely(desc.len &&
+				    desc.len - 1 > UINT64_MAX - desc.addr))
 			break;
 		if (desc.flags & VRING_DESC_F_WRITE) {
 			walk->writable = true;
@@ -483,13 +480,15 @@ vringh_walk_table(const struct vringh_access *access, struct vringh *vrh,
 		flaw = TOO_LONG;
 		if (vringh_unlikely(walk->total++ == vrh->max_chain))
 			break;
-		if (vringh_unlikely(iov->used == iov->max)) {
-			err = vringh_iov_grow(vrh, iov);
-			if (err)
-				return err;
+		if (desc.len) {
+			if (vringh_unlikely(iov->used == iov->max)) {
+				err = vringh_iov_grow(vrh, iov);
+				if (err)
+					return err;
+			}
+			iov->pieces[iov->used++] =
+				(struct vringh_piece){ desc.addr, desc.len };
 		}
-		iov->pieces[iov->used++] = (struct vringh_piece){ desc.addr,
-								  desc.len };
 		if (!(desc.flags & VRING_DESC_F_NEXT))
 			return 0;
 		flaw = NEXT_RANGE;

@@ -25,9 +25,10 @@ ASSERT_APART(struct host);
 #define access() (&ACCESS)
 #endif
 
-static __attribute__((cold, noreturn, noinline)) void broken(void)
+static __attribute__((cold, noreturn, noinline)) void broken(int err)
 {
-	die(EXIT_FAILED, "%s: %s", ring_info.name, vringh_error(&host.vrh));
+	die(EXIT_FAILED, "%s: %s", ring_info.name,
+	    err ? vringh_error(&host.vrh) : "a buffer of no bytes");
 }
 
 /* Here a guest may use any address but those of the first page. */
@@ -46,14 +47,18 @@ static void make_map(struct vringh_map *map)
 
 static void init_host(uint32_t origin)
 {
+	int err;
+
 	host.ops = &ACCESS;
 	make_map(&host.map);
 	vringh_iov_init(&host.iov, host.pieces, 8);
-	if (vringh_init(access(), &host.vrh, 1ull << VIRTIO_RING_F_EVENT_IDX |
-			1ull << VIRTIO_RING_F_INDIRECT_DESC,
-			config.ring_size, (uintptr_t)ring.desc,
-			(uintptr_t)ring.avail, (uintptr_t)ring.used, &host.map))
-		broken();
+	err = vringh_init(access(), &host.vrh, 1ull << VIRTIO_RING_F_EVENT_IDX |
+			  1ull << VIRTIO_RING_F_INDIRECT_DESC,
+			  config.ring_size, (uintptr_t)ring.desc,
+			  (uintptr_t)ring.avail, (uintptr_t)ring.used,
+			  &host.map);
+	if (err)
+		broken(err);
 	vringh_set_base(&host.vrh, origin);
 }
 
@@ -72,7 +77,7 @@ bool enable_kick(void)
 	int empty = vringh_notify_enable(access(), &host.vrh);
 
 	if (empty < 0)
-		broken();
+		broken(empty);
 	return empty;
 }
 
@@ -84,16 +89,18 @@ bool use_buf(unsigned *lenp, void **bufp)
 
 	if (got <= 0) {
 		if (got < 0)
-			broken();
+			broken(got);
 		return false;
 	}
-	if (vringh_iov_peek(access(), &host.vrh, &host.iov, VRINGH_WRITE,
-			    &span) <= 0)
-		broken();
+	got = vringh_iov_peek(access(), &host.vrh, &host.iov, VRINGH_WRITE,
+			      &span);
+	if (got <= 0)
+		broken(got);
 	*bufp = span.ptr;
 	*lenp = host.iov.pieces[0].len;
-	if (vringh_complete(access(), &host.vrh, head, *lenp - 1))
-		broken();
+	got = vringh_complete(access(), &host.vrh, head, *lenp - 1);
+	if (got)
+		broken(got);
 	return true;
 }
 
@@ -102,7 +109,7 @@ void call_used(void)
 	int wanted = vringh_need_notify(access(), &host.vrh);
 
 	if (wanted < 0)
-		broken();
+		broken(wanted);
 	if (wanted)
 		call();
 }

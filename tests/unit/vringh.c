@@ -457,6 +457,79 @@ static void crossing_buffer(void)
 	recover(head);
 }
 
+/* One list of a chain whose descriptors are 3 bytes, or where @zeros says none. */
+static void check_list(struct vringh_iov *iov, bool writable, uint32_t from,
+		       uint32_t to, uint32_t zeros)
+{
+	char text[16] = "", expected[16] = "";
+	struct vringh_span span;
+	uint32_t first = to, len = 0;
+	ssize_t got;
+
+	for (uint32_t k = from; k < to; k++) {
+		if (zeros >> k & 1)
+			continue;
+		if (first == to)
+			first = k;
+		memset(expected + len, 'a' + k, 3);
+		len += 3;
+	}
+	got = way->peek(iov, writable ? VRINGH_WRITE : VRINGH_READ, &span);
+	expect(got == !!len, "the first bytes: %zd", got);
+	expect(!len || (span.ptr == mem + DATA + 16 * first && span.len == 3),
+	       "the first bytes are not those of descriptor %u", first);
+	got = writable ? way->push(iov, expected, 15) :
+			 way->pull(iov, text, 15);
+	expect(got == len, "%zd bytes of %u are moved", got, len);
+	for (uint32_t k = from; k < to && writable; k++)
+		if (!(zeros >> k & 1))
+			strncat(text, mem + DATA + 16 * k, 3);
+	expect(!strcmp(text, expected), "moved is '%s', not '%s'", text,
+	       expected);
+	expect(way->peek(iov, writable ? VRINGH_WRITE : VRINGH_READ, &span) == 0,
+	       "there are bytes behind the end");
+}
+
+/* Chains of @r descriptors to read and @w to write, some of length 0. */
+static void chain_with_zeros(bool in_table, uint32_t r, uint32_t w,
+			     uint32_t zeros)
+{
+	struct vring_desc *table = in_table ? indirect() : ring.desc;
+	uint32_t nr_r = 0, nr_w = 0, head;
+
+	memset(mem + DATA, 0, 16 * (r + w));
+	for (uint32_t k = 0; k < r + w; k++) {
+		const bool none = zeros >> k & 1;
+
+		/* where nothing is moved, any address is right */
+		desc(&table[k], !none ? at(DATA + 16 * k) :
+		     k % 2 ? UINT64_MAX : NOWHERE, none ? 0 : 3,
+		     (k >= r ? WRITE : 0) | (k < r + w - 1 ? NEXT : 0), k + 1);
+		if (k < r)
+			memset(mem + DATA + 16 * k, none ? 0 : 'a' + k, 3);
+		*(k < r ? &nr_r : &nr_w) += !none;
+	}
+	if (in_table)
+		put(0, at(TABLES), (r + w) * 16, INDIRECT, 0);
+	offer(0);
+	head = takes(nr_r, nr_w);
+	check_list(&riov, false, 0, r, zeros);
+	check_list(&wiov, true, r, r + w, zeros);
+	expect(head == 0 && !way->complete(head, 3 * nr_w), "completing %u",
+	       head);
+}
+
+static void length_0(void)
+{
+	for (uint32_t r = 0; r <= 3; r++)
+		for (uint32_t w = !r; w <= 3; w++)
+			for (uint32_t zeros = 0; zeros < 1u << (r + w); zeros++) {
+				chain_with_zeros(false, r, w, zeros);
+				chain_with_zeros(true, r, w, zeros);
+			}
+	recover(VRINGH_NO_HEAD);
+}
+
 static void heads_only(void)
 {
 	uint32_t head = 0;
@@ -785,11 +858,27 @@ static void readable_after_writable_indirect(void)
 	refuses(-EINVAL, "indirect descriptor 0 is readable, after");
 }
 
-static void length_0(void)
+static void other_faults_of_nothing(void)
 {
-	put(0, at(DATA), 0, 0, 0);
+	uint32_t head;
+
+	put(0, at(DATA), 0, NEXT | WRITE, 1);
+	put(1, at(DATA), 0, 0, 0);
 	offer(0);
-	refuses(-EINVAL, "descriptor 0 has length 0");
+	refuses(-EINVAL, "descriptor 1 is readable, after a writable one");
+	put(0, at(DATA), 0, NEXT, 1);
+	put(1, at(DATA), 0, NEXT, 0);
+	offer(0);
+	refuses(-ELOOP, "closes a loop");
+	for (int i = 0; i <= SIZE; i++)
+		desc(&indirect()[i], at(DATA), 0, i < SIZE ? NEXT : 0, i + 1);
+	offer_indirect(at(TABLES), (SIZE + 1) * 16, 0);
+	refuses(-E2BIG, "makes a chain too long");
+	put(0, at(DATA), 0, WRITE, 0);
+	offer(0);
+	expect(way->getdesc(&riov, NULL, &head) == -EINVAL, "it takes it");
+	says("not expected here");
+	recover(head);
 }
 
 static void other_direction(void)
@@ -1339,6 +1428,7 @@ static const struct test {
 	{ "WRITE on an indirect descriptor is ignored", indirect_writable },
 	{ "normal descriptors, then an indirect one", indirect_after_normal },
 	{ "a buffer in two ranges", crossing_buffer },
+	{ "descriptors of length 0, in every place", length_0 },
 	{ "heads only, no descriptor is read", heads_only },
 	{ "many completions at once", many_at_once },
 	{ "what was not taken is not completed", completing_nothing },
@@ -1363,7 +1453,7 @@ static const struct test {
 	{ "next out of range of an indirect table", next_outside_indirect },
 	{ "readable after writable", readable_after_writable },
 	{ "readable after writable, indirect", readable_after_writable_indirect },
-	{ "length 0", length_0 },
+	{ "faults of descriptors of length 0", other_faults_of_nothing },
 	{ "a direction that is not expected", other_direction },
 	{ "address and length past 2^64", wraps },
 	{ "address and length exactly to 2^64", ends_at_the_end },

@@ -55,7 +55,7 @@ static void rewrite_desc(struct vring_desc *desc, bool in_table, uint64_t *state
 {
 	uint32_t r = draw(state), kind = draw(state) % 16;
 	uint64_t addr = GUEST + DATA + r % (BYTES - DATA);
-	uint32_t len = 1 + draw(state) % 64;
+	uint32_t len = draw(state) % 64;
 	uint16_t flags = draw(state) % 4;
 
 	if (kind == 0)
