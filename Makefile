@@ -101,8 +101,9 @@ check-long: all $(UNIT) $(FAULTY)
 		tests/threads.test tests/faults.test
 
 $(UNIT): build/tests/%: build/tests/unit/%.o $(TOOL_OBJS)
-$(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o build/%.o \
-	$(TOOL_OBJS)
+$(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o \
+	build/tests/ring/hostile.o build/%.o \
+	$(filter-out build/harness/memory.o,$(TOOL_OBJS))
 $(FAULTY): build/tests/faulty_%: build/tests/ring/faults.o build/faulty/%.o \
 	build/faulty/main.o $(RING_OBJS:build/%=build/faulty/%)
 $(BROKEN): build/tests/ring/broken.o build/main.o $(RING_OBJS)

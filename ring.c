@@ -158,7 +158,7 @@ int add_inbuf(unsigned len, void *buf, void *data)
 #else
 	/* The buffer that last completed here has left its index to us. */
 	head.word = READ_ONCE(desc->head.word);
-	guest.names[head.index] = (struct name){ data, buf };
+	guest.names[head.index & ring.mask] = (struct name){ data, buf };
 	WRITE_ONCE(desc->addr, (uintptr_t)buf);
 	head.flags = DESC_HW;
 	head.len = len;

@@ -210,7 +210,7 @@ int add_inbuf(unsigned len, void *buf, void *data)
 	} else {
 		head = guest.free_head;
 		desc = &ring.desc[head];
-		guest.free_head = READ_ONCE(desc->next);
+		guest.free_head = READ_ONCE(desc->next) & ring.mask;
 	}
 	/* As a rule descriptors come free in the order of the table. */
 	prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);

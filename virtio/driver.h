@@ -164,8 +164,9 @@ static inline bool vdriver_empty(const struct vdriver *drv)
 
 /*
  * Takes back a chain that the host has completed (2.6.14): its data, and in
- * *len how many bytes the host says that it wrote. NULL: none, or *len is
- * UINT32_MAX and the host completed what it was not given.
+ * *len how many bytes the host says that it wrote, which may be more than there
+ * is room for. NULL: none, or *len is UINT32_MAX and the host completed what it
+ * was not given; that stays so.
  */
 static inline void *vdriver_get(struct vdriver *drv, uint32_t *len)
 {

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "main.h"
+#include "tests/ring/hostile.h"
 #include "tests/ring/watch.h"
 
 struct config config = { .exit = true, .poll_first = true, .batch = 1 };
@@ -360,5 +361,6 @@ int main(void)
 	if (ring_info.notifies)
 		over("a notification when asked for, and only then",
 		     notifications, small);
+	hostile();
 	return 0;
 }

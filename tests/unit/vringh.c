@@ -1407,6 +1407,88 @@ static void with_driver(uint64_t features)
 	vdriver_free(&drv);
 }
 
+/* A host that completes what it was not given. */
+static void driver_of_a_liar(void)
+{
+	static const uint32_t ids[] = { SIZE, 1, 0xffff, UINT32_MAX, 0 };
+	struct vdriver_sg sg = { mem + DATA, 4 };
+	struct vdriver drv;
+	uint32_t len;
+
+	expect(!vdriver_init(&drv, 0, SIZE, mem, bias, NULL, 0), "vdriver_init");
+	for (int i = 0; i < 5; i++) {
+		ring.used->ring[0].id = ids[i];
+		ring.used->idx = 1;
+		for (int k = 0; k < 2; k++)
+			expect(!vdriver_get(&drv, &len) && len == UINT32_MAX,
+			       "it gets back number %u", ids[i]);
+	}
+	expect(!vdriver_add(&drv, &sg, 0, 1, mem), "adding");
+	expect(vdriver_get(&drv, &len) == mem, "it gets back nothing");
+	ring.used->ring[1].id = 0;
+	ring.used->idx = 2;
+	expect(!vdriver_get(&drv, &len) && len == UINT32_MAX,
+	       "it gets it back twice");
+	vdriver_free(&drv);
+}
+
+/* Free descriptors are those that are in no chain, each once. */
+static void check_free(const struct vdriver *drv, uint32_t under_way)
+{
+	uint32_t seen = 0, i = drv->free_head;
+
+	expect(drv->nr_free + under_way == SIZE, "%u free, %u under way",
+	       drv->nr_free, under_way);
+	for (uint32_t k = 0; k < drv->nr_free; k++) {
+		expect(i < SIZE && !(seen >> i & 1) && !drv->slots[i].data,
+		       "descriptor %u is in the list of the free", i);
+		if (wrong)
+			return;
+		seen |= 1u << i;
+		i = drv->slots[i].next;
+	}
+}
+
+/* One that writes all over the ring's memory. */
+static void driver_under_attack(void)
+{
+	struct vdriver_sg sg[3];
+	uint64_t state = 1;
+	uint32_t len, under_way = 0, backs = 0;
+	struct vdriver drv;
+
+	expect(!vdriver_init(&drv, FEATURES, SIZE, mem, bias, NULL, 0),
+	       "vdriver_init");
+	for (int i = 0; i < 3; i++)
+		sg[i] = (struct vdriver_sg){ mem + DATA, 4 };
+	for (int round = 0; round < 20000 && !wrong; round++) {
+		uint32_t *words = (uint32_t *)mem;
+		char *back;
+
+		for (uint32_t i = 0; i < vring_bytes(SIZE) / 4; i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			words[i] = state >> 33 & (state >> 62 ? 0xf : ~0u);
+			if (i == SIZE * 6 + 1)	/* on to the used ring */
+				i = vring_used_offset(SIZE) / 4 - 1;
+		}
+		ring.used->idx = state >> 40;
+		if (!vdriver_add(&drv, sg, 1, round % 3, mem + 1 + round % 3))
+			under_way += 1 + round % 3;
+		back = vdriver_get(&drv, &len);
+		expect(!back || (back > mem && back <= mem + 3),
+		       "it gets back what it never added");
+		if (back) {
+			under_way -= back - mem;
+			backs++;
+		}
+		vdriver_need_kick(&drv);
+		vdriver_enable_call_delayed(&drv);
+		check_free(&drv, under_way);
+	}
+	expect(backs > 1000, "%u came back: this tells nothing", backs);
+	vdriver_free(&drv);
+}
+
 static void driver(void)
 {
 	for (unsigned bits = 0; bits < 8; bits++)
@@ -1478,6 +1560,8 @@ static const struct test {
 	{ "an empty list and an empty map", nothing_at_all },
 	{ "ranges: found, refused, removed", maps },
 	{ "the driver, with every feature; prompt and delayed calls", driver },
+	{ "the driver gives out nothing that was not added", driver_of_a_liar },
+	{ "the driver's lists, whatever the host writes", driver_under_attack },
 };
 
 int main(void)
