@@ -155,12 +155,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(!vringh_init(&vringh_kern, &vrh, features, ring_size,
 				  (uintptr_t)mem, (uintptr_t)mem + avail,
 				  (uintptr_t)mem + used, NULL));
-		vringh_set_base(&vrh, options[3]);
+		must(!vringh_set_base(&vrh, options[3], options[3]));
 		host(&vringh_kern, &vrh, mem, size, false, options[1] & 128);
 	} else {
 		must(!vringh_init(access, &vrh, features, ring_size, BASE,
 				  BASE + avail, BASE + used, &map));
-		vringh_set_base(&vrh, options[3]);
+		must(!vringh_set_base(&vrh, options[3], options[3]));
 		if (options[1] & 16)
 			host(access, &vrh, mem, size, true, options[1] & 128);
 		else if (access == &vringh_user)

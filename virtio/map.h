@@ -2,7 +2,8 @@
 /*
  * Which of the guest's addresses the host may use, and where they are: ranges,
  * each with what it allows. For vringh_user and vringh_iotlb. From one thread,
- * between its calls of vringh.
+ * between its calls of vringh. A map that several threads' vringhs share is not
+ * changed: vringh_set_memory() in vringh.h tells how it is replaced.
  */
 #ifndef VIRTIO_MAP_H
 #define VIRTIO_MAP_H
@@ -102,6 +103,20 @@ static inline void vringh_map_remove(struct vringh_map *map, uint64_t start,
 	memmove(&map->ranges[from], &map->ranges[to],
 		(map->n - to) * sizeof(*map->ranges));
 	map->n -= to - from;
+}
+
+/* The same ranges in @to, which is empty. 0, or -ENOMEM and it still is. */
+static inline int vringh_map_copy(struct vringh_map *to,
+				  const struct vringh_map *from)
+{
+	if (!from->n)
+		return 0;
+	to->ranges = malloc(from->n * sizeof(*to->ranges));
+	if (!to->ranges)
+		return -ENOMEM;
+	memcpy(to->ranges, from->ranges, from->n * sizeof(*to->ranges));
+	to->n = to->room = from->n;
+	return 0;
 }
 
 static inline void vringh_map_free(struct vringh_map *map)

@@ -15,7 +15,8 @@
  *
  * All calls for one vringh are from one thread, the host's, and with the access
  * that vringh_init() was given. The map behind vringh_user and vringh_iotlb
- * changes between calls only, from the same thread.
+ * changes between calls only, from the same thread; a map that several vringhs
+ * share does not change at all, but is replaced: see vringh_set_memory().
  *
  * Nothing in the guest's memory is trusted. Each word is read once; each access
  * asks once for a translation and uses that answer at once, so that there is
@@ -88,7 +89,7 @@ struct vringh_access {
 			 uint64_t addr, uint64_t len, struct vringh_span *span);
 };
 
-/* Private to vringh and the accesses. */
+/* Private to vringh and the accesses, but last_avail and last_used may be read. */
 struct vringh {
 	uint64_t desc, avail, used;	/* guest's addresses */
 	const void *memory;		/* for the access */
@@ -149,8 +150,24 @@ static inline int vringh_init(const struct vringh_access *access,
  */
 static inline int vringh_set_max_chain(struct vringh *vrh, uint32_t n);
 
-/* Both indexes go on from @idx: for a ring that has been in use before. */
-static inline void vringh_set_base(struct vringh *vrh, uint16_t idx);
+/*
+ * For a ring that has been in use before: chains are taken from @last_avail on
+ * and completed from @last_used on, as vrh->last_avail and vrh->last_used were.
+ * They differ by what is taken and not completed: 0, or -EINVAL if that is more
+ * than the ring holds. A call that was due then is not known of; give the guest
+ * one.
+ */
+static inline int vringh_set_base(struct vringh *vrh, uint16_t last_avail,
+				  uint16_t last_used);
+
+/*
+ * From now on the access uses @memory, as in vringh_init(). So hosts that share
+ * a map, each with a thread of its own, get another without a lock: make a new
+ * one (vringh_map_copy(), then what is to change), and let each host's thread
+ * call this between two other calls. When all have, the old map is no longer
+ * looked at: it can be freed, and memory that is only in it can go.
+ */
+static inline void vringh_set_memory(struct vringh *vrh, const void *memory);
 
 /* What the last error was, in words. Valid until the next error. */
 static inline const char *vringh_error(const struct vringh *vrh);
@@ -199,6 +216,16 @@ static inline void vringh_iov_init(struct vringh_iov *iov,
 
 /* Back to the list's first byte. */
 static inline void vringh_iov_reset(struct vringh_iov *iov);
+
+/* How many bytes there are from here to the list's end. */
+static inline uint64_t vringh_iov_left(const struct vringh_iov *iov);
+
+/*
+ * Goes on behind the next @len bytes, which are not touched: for who has moved
+ * them where vringh_iov_peek() says, or needs none of them. How many that were,
+ * less than @len at the list's end.
+ */
+static inline uint64_t vringh_iov_advance(struct vringh_iov *iov, uint64_t len);
 
 /* Frees what vringh_getdesc took from the heap; the list is empty then. */
 static inline void vringh_iov_cleanup(struct vringh_iov *iov);

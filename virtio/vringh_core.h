@@ -275,12 +275,23 @@ static inline int vringh_set_max_chain(struct vringh *vrh, uint32_t n)
 	return 0;
 }
 
-static inline void vringh_set_base(struct vringh *vrh, uint16_t idx)
+static inline int vringh_set_base(struct vringh *vrh, uint16_t last_avail,
+				  uint16_t last_used)
 {
-	vrh->avail_idx = idx;
-	vrh->last_avail = idx;
-	vrh->last_used = idx;
+	if ((uint16_t)(last_avail - last_used) > vrh->size)
+		return vringh_fail(vrh, -EINVAL, "%u chains taken and %u "
+				   "completed, in a ring of %" PRIu32,
+				   last_avail, last_used, vrh->size);
+	vrh->avail_idx = last_avail;
+	vrh->last_avail = last_avail;
+	vrh->last_used = last_used;
 	vrh->completed = 0;
+	return 0;
+}
+
+static inline void vringh_set_memory(struct vringh *vrh, const void *memory)
+{
+	vrh->memory = memory;
 }
 
 /* ---- Lists ---- */
@@ -295,6 +306,33 @@ static inline void vringh_iov_reset(struct vringh_iov *iov)
 {
 	iov->i = 0;
 	iov->done = 0;
+}
+
+static inline uint64_t vringh_iov_left(const struct vringh_iov *iov)
+{
+	uint64_t left = 0;
+
+	for (uint32_t i = iov->i; i < iov->used; i++)
+		left += iov->pieces[i].len;
+	return left - iov->done;
+}
+
+static inline uint64_t vringh_iov_advance(struct vringh_iov *iov, uint64_t len)
+{
+	uint64_t gone = 0;
+
+	while (gone < len && iov->i < iov->used) {
+		uint64_t n = iov->pieces[iov->i].len - iov->done;
+
+		if (n > len - gone) {
+			iov->done += len - gone;
+			return len;
+		}
+		gone += n;
+		iov->done = 0;
+		iov->i++;
+	}
+	return gone;
 }
 
 static inline void vringh_iov_cleanup(struct vringh_iov *iov)

@@ -57,9 +57,10 @@ static void init_host(uint32_t origin)
 			  config.ring_size, (uintptr_t)ring.desc,
 			  (uintptr_t)ring.avail, (uintptr_t)ring.used,
 			  &host.map);
+	if (!err)
+		err = vringh_set_base(&host.vrh, origin, origin);
 	if (err)
 		broken(err);
-	vringh_set_base(&host.vrh, origin);
 }
 
 void disable_kick(void)

@@ -177,7 +177,7 @@ static void fresh_with(uint64_t features, uint16_t base)
 			    at((char *)ring.avail - mem),
 			    at((char *)ring.used - mem), &map),
 	       "vringh_init");
-	vringh_set_base(&vrh, base);
+	expect(!vringh_set_base(&vrh, base, base), "vringh_set_base");
 	avail = base;
 	ring.avail->idx = base;
 	ring.used->idx = base;
@@ -539,6 +539,85 @@ static void heads_only(void)
 	expect(way->getdesc(NULL, NULL, &head) == 1 && head == 3,
 	       "the head is %u", head);
 	recover(head);
+}
+
+static void advancing(void)
+{
+	struct vringh_span span;
+	char text[8] = "";
+	uint32_t head;
+
+	memcpy(mem + DATA, "abcdefghi", 9);
+	put(0, at(DATA), 3, NEXT, 1);
+	put(1, at(DATA + 3), 4, NEXT, 2);
+	put(2, at(DATA + 7), 2, NEXT, 3);
+	put(3, at(DATA + 32), 5, WRITE, 0);
+	offer(0);
+	head = takes(3, 1);
+	expect(vringh_iov_left(&riov) == 9 && vringh_iov_left(&wiov) == 5,
+	       "what is left at first");
+	expect(vringh_iov_advance(&riov, 0) == 0 &&
+	       vringh_iov_left(&riov) == 9, "advancing by nothing");
+	expect(vringh_iov_advance(&riov, 2) == 2 &&
+	       way->pull(&riov, text, 2) == 2 && !strcmp(text, "cd"),
+	       "from the third byte on it pulls '%s'", text);
+	expect(vringh_iov_advance(&riov, 3) == 3 && vringh_iov_left(&riov) == 2 &&
+	       riov.i == 2 && !riov.done, "to the end of a piece");
+	vringh_iov_reset(&riov);
+	expect(vringh_iov_advance(&riov, 8) == 8 &&
+	       way->peek(&riov, VRINGH_READ, &span) == 1 && span.len == 1 &&
+	       *(char *)span.ptr == 'i', "to the last byte");
+	expect(vringh_iov_advance(&riov, UINT64_MAX) == 1 &&
+	       !vringh_iov_left(&riov) && !vringh_iov_advance(&riov, 1) &&
+	       !way->pull(&riov, text, 1), "beyond the end");
+	expect(way->push(&wiov, "12", 2) == 2 && vringh_iov_left(&wiov) == 3 &&
+	       vringh_iov_advance(&wiov, 2) == 2 &&
+	       way->push(&wiov, "5678", 4) == 1 &&
+	       !memcmp(mem + DATA + 32, "12\0\0" "5", 6), "writing");
+	recover(head);
+	/* past 32 bits */
+	for (int i = 0; i < 3; i++)
+		put(i, at(DATA), UINT32_MAX, i < 2 ? NEXT : 0, i + 1);
+	offer(0);
+	head = takes(3, 0);
+	expect(vringh_iov_left(&riov) == 3ull * UINT32_MAX &&
+	       vringh_iov_advance(&riov, 1ull << 33) == 1ull << 33 &&
+	       vringh_iov_left(&riov) == 3ull * UINT32_MAX - (1ull << 33),
+	       "lists of 4 GiB");
+	recover(head);
+}
+
+/* Another host goes on with what one had taken, and had not completed. */
+static void restored(void)
+{
+	uint16_t last_avail, last_used;
+	uint32_t head;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		put(i, at(DATA), 4, 0, 0);
+		offer(i);
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		expect(get(&head) == 1 && head == i, "taking %u", i);
+	expect(!way->complete(2, 0), "completing one");
+	last_avail = vrh.last_avail;
+	last_used = vrh.last_used;
+	expect((uint16_t)(last_avail - last_used) == 3, "three are under way");
+	memset(&vrh, 0x5a, sizeof(vrh));
+	expect(!vringh_init(way->access, &vrh, FEATURES, SIZE, at(RING),
+			    at((char *)ring.avail - mem),
+			    at((char *)ring.used - mem), &map) &&
+	       !vringh_set_base(&vrh, last_avail, last_used), "beginning again");
+	expect(get(&head) == 1 && head == 4, "it takes %u next", head);
+	for (uint32_t i = 0; i < 5; i++)
+		expect(i == 2 || !way->complete(i, i), "completing %u", i);
+	expect(ring.used->idx == avail && ring.used->ring[3].id == 3,
+	       "the used index is %u", ring.used->idx);
+	recover(VRINGH_NO_HEAD);
+	expect(vringh_set_base(&vrh, 3, 3 - SIZE) == 0 &&
+	       vringh_set_base(&vrh, 3, 3 - SIZE - 1) == -EINVAL &&
+	       vringh_set_base(&vrh, 3, 4) == -EINVAL, "more than the ring");
+	says("3 chains taken and 4 completed, in a ring of 8");
 }
 
 static void many_at_once(void)
@@ -1332,7 +1411,18 @@ static void maps(void)
 	for (uint64_t i = 0; i < 16; i++)
 		expect(!vringh_map_add(&m, i * 16, i * 16 + 15, ours, 3),
 		       "room for range %d", (int)i);
+	struct vringh_map copy = { .n = 0 };
+
+	expect(!vringh_map_copy(&copy, &m) && copy.n == m.n &&
+	       !memcmp(copy.ranges, m.ranges, m.n * sizeof(*m.ranges)),
+	       "a copy");
+	vringh_map_remove(&copy, 0, 15);
+	expect(copy.n == m.n - 1 && vringh_map_find(&m, 0, NULL) == 0,
+	       "a copy that changes the other");
+	vringh_map_free(&copy);
 	vringh_map_free(&m);
+	expect(!vringh_map_copy(&copy, &m) && !copy.n && !copy.ranges,
+	       "a copy of nothing");
 }
 
 /* ---- The driver ---- */
@@ -1512,6 +1602,8 @@ static const struct test {
 	{ "a buffer in two ranges", crossing_buffer },
 	{ "descriptors of length 0, in every place", length_0 },
 	{ "heads only, no descriptor is read", heads_only },
+	{ "advancing in a list, and what is left of it", advancing },
+	{ "a ring that another host has begun", restored },
 	{ "many completions at once", many_at_once },
 	{ "what was not taken is not completed", completing_nothing },
 	{ "notifications by event index", notify_by_event },
