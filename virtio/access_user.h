@@ -11,22 +11,47 @@
 #include "virtio/map.h"
 #include "virtio/vringh.h"
 
-/* Most often it is the range of the last time; each kind of use has its own. */
-static __vringh_inline const struct vringh_range *
-vringh_range(struct vringh *vrh, enum vringh_area area, uint64_t addr)
+/*
+ * Another range than the last time's, number @i. Ranges of one size in a row are
+ * as common as pages: then it can be reckoned which. Out of line, so that the
+ * rest is small enough to be inlined.
+ */
+static __attribute__((noinline, unused)) const struct vringh_range *
+vringh_range_other(struct vringh *vrh, enum vringh_area area, uint32_t i,
+		   uint64_t addr)
 {
 	const struct vringh_map *map = vrh->memory;
-	uint32_t i = vrh->hint[area];
 
-	if (vringh_unlikely(i >= map->n ||
-			    !vringh_range_holds(&map->ranges[i], addr))) {
+	if (i < map->n) {
+		const struct vringh_range *last = &map->ranges[i];
+		const uint64_t size = last->last - last->start + 1;
+
+		if (addr > last->last)
+			i += (addr - last->start) / size;
+		else
+			i -= 1 + (last->start - 1 - addr) / size;
+	}
+	if (i >= map->n || !vringh_range_holds(&map->ranges[i], addr)) {
 		int64_t found = vringh_map_find(map, addr, NULL);
 
 		if (found < 0)
 			return NULL;
 		i = found;
-		vrh->hint[area] = i;
 	}
+	vrh->hint[area] = i;
+	return &map->ranges[i];
+}
+
+/* Most often it is the range of the last time; each kind of use has its own. */
+static __vringh_inline const struct vringh_range *
+vringh_range(struct vringh *vrh, enum vringh_area area, uint64_t addr)
+{
+	const struct vringh_map *map = vrh->memory;
+	const uint32_t i = vrh->hint[area];
+
+	if (vringh_unlikely(i >= map->n ||
+			    !vringh_range_holds(&map->ranges[i], addr)))
+		return vringh_range_other(vrh, area, i, addr);
 	return &map->ranges[i];
 }
 

@@ -12,6 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "virtio/map.h"
+
+static uint32_t searches;	/* of a map, for a range not known before */
+#define vringh_map_find(map, addr, below)                                      \
+	(searches++, vringh_map_find(map, addr, below))
+
 #include "virtio/access_iotlb.h"
 #include "virtio/access_kern.h"
 #include "virtio/access_user.h"
@@ -1425,6 +1431,74 @@ static void maps(void)
 	       "a copy of nothing");
 }
 
+/* Each byte of the buffers is a range: none of them has to be searched for. */
+static void ranges_in_a_row(void)
+{
+	char text[64] = "";
+	uint32_t head;
+
+	if (trusts())
+		return;
+	vringh_map_remove(&map, at(DATA), at(BYTES - 1));
+	for (uint32_t i = DATA; i < DATA + 4400; i++)
+		range(i, 1, VRINGH_PERM_RW);
+	memcpy(mem + DATA, "so many ranges", 14);
+	put(0, at(DATA + 1000), 40, NEXT, 1);
+	put(1, at(DATA), 14, 0, 0);
+	put(2, at(DATA + 4095), 1, NEXT, 3);
+	put(3, at(DATA + 4094), 1, 0, 0);
+	offer(0);
+	offer(2);
+	head = takes(2, 0);
+	expect(way->pull(&riov, text, 1) == 1, "the first byte");
+	searches = 0;
+	expect(way->pull(&riov, text, 39) == 39 &&
+	       way->pull(&riov, text, 20) == 14 &&
+	       !strncmp(text, "so many ranges", 14), "it pulls '%s'", text);
+	expect(!way->complete(head, 0), "completing");
+	head = takes(2, 0);
+	expect(way->pull(&riov, text, 3) == 2, "to the end and back");
+	expect(!searches, "%u searches", searches);
+	recover(head);
+}
+
+/* Whatever the last range was, the right one is found, or none. */
+static void ranges_at_random(void)
+{
+	uint64_t state = 1;
+
+	if (trusts())
+		return;
+	for (int round = 0; round < 30; round++) {
+		struct vringh_map m = { .n = 0 };
+		const uint64_t step = 16 << round % 5;
+
+		for (int i = 0; i < 40; i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			vringh_map_add(&m, (state >> 60) * step - 5 * step,
+				       (state >> 60) * step - 5 * step +
+				       (state >> 59 & 1 ? step - 1 :
+							  state >> 40 & 31),
+				       mem, 3);
+		}
+		vrh.memory = &m;
+		for (int i = 0; i < 1000; i++) {
+			uint64_t addr;
+			int64_t right;
+			const struct vringh_range *found;
+
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			addr = (state >> 40) % (16 * step) - 6 * step;
+			vrh.hint[VRINGH_READ] = (state >> 30) % (m.n + 2);
+			right = vringh_map_find(&m, addr, NULL);
+			found = vringh_range(&vrh, VRINGH_READ, addr);
+			expect(found == (right < 0 ? NULL : &m.ranges[right]),
+			       "another range, or none");
+		}
+		vringh_map_free(&m);
+	}
+}
+
 /* ---- The driver ---- */
 
 static void with_driver(uint64_t features)
@@ -1651,6 +1725,8 @@ static const struct test {
 	{ "wrong arguments to vringh_init", wrong_beginnings },
 	{ "an empty list and an empty map", nothing_at_all },
 	{ "ranges: found, refused, removed", maps },
+	{ "ranges in a row are not searched for", ranges_in_a_row },
+	{ "ranges at random are found", ranges_at_random },
 	{ "the driver, with every feature; prompt and delayed calls", driver },
 	{ "the driver gives out nothing that was not added", driver_of_a_liar },
 	{ "the driver's lists, whatever the host writes", driver_under_attack },
