@@ -197,19 +197,52 @@ static void wake(struct end *me)
 			die(EXIT_FAILED, "cannot notify: %s", strerror(errno));
 }
 
-static void sleep_until_woken(struct end *me)
+/* By a signal or a debugger: no answer is to be expected. */
+static bool is_stopped(pid_t pid)
+{
+	char path[32], text[128] = "", *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	state = strrchr(text, ')');	/* the name, in (), is before it */
+	return state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3));
+}
+
+/*
+ * The time for which both sides were there to run: it is counted in short
+ * stretches, of which a stop of ourselves takes one at most.
+ */
+static void await_token(struct end *me)
 {
 	struct pollfd fd = { .fd = me->wait, .events = POLLIN };
+	uint32_t tenths = 0;
+
+	for (;;) {
+		int ready = poll(&fd, 1, timeout_s ? 100 : -1);
+
+		if (ready > 0)
+			return;
+		if (ready < 0 && errno != EINTR)
+			die(EXIT_FAILED, "cannot sleep: %s", strerror(errno));
+		if (!ready && !is_stopped(guest_pid ? guest_pid : getppid()) &&
+		    ++tenths == timeout_s * 10)
+			die(EXIT_FAILED, "the %s has not answered for %u s "
+			    "(--timeout)", me->other, timeout_s);
+	}
+}
+
+static void sleep_until_woken(struct end *me)
+{
 	char tokens[64];
 	ssize_t n;
-	int ready;
 
-	do
-		ready = poll(&fd, 1, timeout_s ? (int)timeout_s * 1000 : -1);
-	while (ready < 0 && errno == EINTR);
-	if (!ready)
-		die(EXIT_FAILED, "the %s has not answered for %u s (--timeout)",
-		    me->other, timeout_s);
+	await_token(me);
 	do
 		n = read(me->wait, tokens, sizeof(tokens));
 	while (n < 0 && errno == EINTR);
