@@ -78,17 +78,22 @@ static __vringh_inline void host(const struct vringh_access *access,
 			break;
 		}
 		if (got == 1 && chains) {
+			uint64_t left;
 			ssize_t n;
 
 			must(head < vrh->size);
-			must(riov.used + wiov.used <= vrh->size);
+			must(riov.used + wiov.used <= vrh->max_chain);
 			must((uint16_t)(vrh->avail_idx - before) <= vrh->size);
 			check_pieces(&riov);
 			check_pieces(&wiov);
+			left = vringh_iov_left(&riov);
+			must(vringh_iov_advance(&riov, step % 4) <= step % 4);
+			left -= vringh_iov_left(&riov);
+			must(left <= step % 4);
 			n = vringh_iov_pull(access, vrh, &riov, buf,
 					    sizeof(buf));
 			must(n <= (ssize_t)sizeof(buf));
-			must(n > 0 || !riov.used || n == -EFAULT ||
+			must(n > 0 || riov.i == riov.used || n == -EFAULT ||
 			     n == -EACCES);
 			n = vringh_iov_push(access, vrh, &wiov, buf,
 					    sizeof(buf));
@@ -161,6 +166,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(!vringh_init(access, &vrh, features, ring_size, BASE,
 				  BASE + avail, BASE + used, &map));
 		must(!vringh_set_base(&vrh, options[3], options[3]));
+		/* as for Linux's driver */
+		if (options[1] & 8)
+			must(!vringh_set_max_chain(&vrh, 3 * ring_size));
 		if (options[1] & 16)
 			host(access, &vrh, mem, size, true, options[1] & 128);
 		else if (access == &vringh_user)
