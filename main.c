@@ -5,9 +5,7 @@
  * is here; the command line, reports and checks are under harness/.
  */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <sched.h>
-#include <string.h>
 
 #include "main.h"
 #include "harness/clock.h"
@@ -249,7 +247,13 @@ static void start(struct side *me)
 	WRITE_ONCE(me->where, RUNNING);
 }
 
-static void *guest_thread(void *unused)
+static void end(struct side *me)
+{
+	me->end_ns = now_ns();
+	WRITE_ONCE(me->where, DONE);
+}
+
+static void guest_thread(void)
 {
 	crew_pin("guest-affinity", config.guest_cpu);
 	/* By the guest, so that the ring is on its node, as a driver's is. */
@@ -261,12 +265,10 @@ static void *guest_thread(void *unused)
 		guest_any();
 	else
 		guest_plain();
-	guest.end_ns = now_ns();
-	side_ended(&guest);
-	return unused;
+	end(&guest);
 }
 
-static void *host_thread(void *unused)
+static void host_thread(void)
 {
 	crew_pin("host-affinity", config.host_cpu);
 	start(&host);
@@ -274,34 +276,22 @@ static void *host_thread(void *unused)
 		host_any();
 	else
 		host_plain();
-	host.end_ns = now_ns();
-	side_ended(&host);
-	return unused;
+	end(&host);
 }
 
-static pthread_t start_thread(void *(*fn)(void *))
+static void run_side(void *thread)
 {
-	pthread_t thread;
-	int err = pthread_create(&thread, NULL, fn, NULL);
-
-	if (err)
-		run_failed("cannot start a thread: %s", strerror(err));
-	return thread;
+	((void (*)(void))thread)();
 }
 
 static void run_once(void)
 {
-	pthread_t guest_id, host_id;
-
 	both = (struct crew){ .size = 2, .crowded = config.one_cpu };
 	phases_start();
 	side_open(&guest);
 	side_open(&host);
-	guest_id = start_thread(guest_thread);
-	host_id = start_thread(host_thread);
-	watch(&guest, &host);
-	pthread_join(guest_id, NULL);
-	pthread_join(host_id, NULL);
+	watch_start(&guest, &host);
+	crew_run(2, run_side, (void *[]){ guest_thread, host_thread }, watch);
 	side_close(&guest);
 	side_close(&host);
 	free_all();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads of a tool: they start together, and end together.
+ * The threads of a program: they start together, and end together.
  *
  * Edge:
  *	M  each thread to all others: what it did before crew_meet
@@ -17,11 +17,17 @@ struct crew {
 	bool crowded;		/* more of them than CPUs: who waits gives way */
 };
 
+#define CREW_LOOKS_PER_S 4
+
 /*
  * Runs @fn(@args[i]) in a thread of its own for each i below @size, and returns
- * when all have ended. Ends the program if a thread cannot be had.
+ * when all have ended. Meanwhile it calls @look, unless that is NULL,
+ * CREW_LOOKS_PER_S times a second. Ends the program if a thread cannot be had,
+ * or if SIGINT, SIGTERM or SIGHUP comes: in good order, as die() does. A second
+ * signal, a second later, ends it at once.
  */
-void crew_run(unsigned size, void (*fn)(void *), void *const *args);
+void crew_run(unsigned size, void (*fn)(void *), void *const *args,
+	      void (*look)(void));
 
 /* Pins the calling thread, or ends the program; @cpu < 0 does nothing. */
 void crew_pin(const char *option, int cpu);

@@ -2,12 +2,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "clock.h"
 #include "main.h"
 #include "phases.h"
-#include "report.h"
+#include "program.h"
 
 #define POINTS 4096
 
@@ -44,14 +43,15 @@ void phases_point(uint64_t finished, uint64_t under_way,
 
 void phases_write(void)
 {
+	const char *why;
 	FILE *f;
 
 	if (!config.phases)
 		return;
 	f = fopen(config.phases, run ? "ae" : "we");
 	if (!f)
-		run_failed("--phases: cannot write %s: %s", config.phases,
-			   strerror(errno));
+		die(EXIT_FAILED, "--phases: cannot write %s: %s", config.phases,
+		    reason(errno));
 	if (!run)
 		fprintf(f, "sample,elapsed_ns,buffers,under_way,guest_waits,"
 			"host_waits\n");
@@ -61,8 +61,11 @@ void phases_write(void)
 			points[0].time_ns, points[i].finished,
 			points[i].under_way, points[i].guest_waits,
 			points[i].host_waits);
-	if (ferror(f) | fclose(f))
-		run_failed("--phases: cannot write %s: %s", config.phases,
-			   strerror(errno));
+	why = flush(f);
+	if (fclose(f) && !why)
+		why = reason(errno);
+	if (why)
+		die(EXIT_FAILED, "--phases: cannot write %s: %s", config.phases,
+		    why);
 	run++;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +44,56 @@ static void say(const char *kind, const char *fmt, va_list ap)
 	funlockfile(stderr);
 }
 
+static void (*early_report)(void);
+
+void at_early_end(void (*report)(void))
+{
+	early_report = report;
+}
+
+/* Threads may find the same fault: the first one speaks, the others wait. */
+static void begin_end(void)
+{
+	static _Thread_local bool ours;
+	static bool ending;
+
+	while (!ours && __atomic_exchange_n(&ending, true, __ATOMIC_SEQ_CST))
+		pause();
+	ours = true;
+}
+
+static void report_early(void)
+{
+	void (*report)(void) = early_report;
+
+	early_report = NULL;
+	if (!report)
+		return;
+	report();
+	finish_stdout();
+}
+
 void die(int status, const char *fmt, ...)
 {
 	va_list ap;
 
+	begin_end();
 	va_start(ap, fmt);
 	say("", fmt, ap);
 	va_end(ap);
-	exit(status);
+	report_early();
+	/* not exit(): the other threads may still use what it takes away */
+	fflush(NULL);
+	_exit(status);
+}
+
+void die_of(int sig)
+{
+	begin_end();
+	report_early();
+	signal(sig, SIG_DFL);
+	raise(sig);
+	_exit(128 + sig);
 }
 
 void warn(const char *fmt, ...)

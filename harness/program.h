@@ -20,9 +20,21 @@ enum {
 
 extern const char *program;	/* our name in messages, without a path */
 
-/* One line on stderr, "PROGRAM: ...", and the end with @status. */
+/*
+ * One line on stderr, "PROGRAM: ...", what at_early_end() has set, and the end
+ * with @status. By any thread.
+ */
 void die(int status, const char *fmt, ...)
 	__attribute__((noreturn, cold, format(printf, 2, 3)));
+
+/* The end by the signal @sig, in good order: as die(), without a line. */
+void die_of(int sig) __attribute__((noreturn, cold));
+
+/*
+ * @report prints what has been measured so far, if the program ends before its
+ * time. NULL: there is nothing to print, or it has been.
+ */
+void at_early_end(void (*report)(void));
 
 /* One line on stderr, "PROGRAM: warning: ...". */
 void warn(const char *fmt, ...) __attribute__((cold, format(printf, 1, 2)));

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "context.h"
 #include "main.h"
@@ -103,6 +101,7 @@ void report_start(void)
 		       "ns_per_buffer,kicks,calls,guest_spurious,"
 		       "host_spurious,verified\n");
 	finish_stdout();
+	at_early_end(report_end);
 }
 
 void report_sample(const struct sample *s)
@@ -126,6 +125,7 @@ void report_sample(const struct sample *s)
 
 void report_end(void)
 {
+	at_early_end(NULL);
 	if (!config.quiet && config.format == FORMAT_JSON) {
 		printf("{\"schema\":%d,\"context\":", SCHEMA);
 		context_json(config.guest_cpu);
@@ -137,22 +137,4 @@ void report_end(void)
 	free(samples);
 	samples = NULL;
 	finish_stdout();
-}
-
-void run_failed(const char *fmt, ...)
-{
-	static int failing;
-	va_list ap;
-
-	/* The other thread may find the same fault: the first one speaks. */
-	while (__atomic_exchange_n(&failing, 1, __ATOMIC_SEQ_CST))
-		pause();
-
-	fprintf(stderr, "%s: ", program);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	report_end();
-	_exit(EXIT_FAILED);
 }

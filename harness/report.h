@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a run says on stdout: one line, CSV or JSON (doc/output-format). All of
- * it is called by main's own thread, run_failed() by any.
+ * it is called by main's own thread.
  */
 #ifndef HARNESS_REPORT_H
 #define HARNESS_REPORT_H
@@ -17,13 +17,12 @@ struct sample {
 
 void report_start(void);
 
-/* The sample is on stdout when this returns; JSON waits for report_end(). */
+/*
+ * The sample is on stdout when this returns; JSON waits for report_end(), or for
+ * an end before that.
+ */
 void report_sample(const struct sample *sample);
 
 void report_end(void);
-
-/* The run failed: reports what came before, says why, ends with EXIT_FAILED. */
-void run_failed(const char *fmt, ...)
-	__attribute__((noreturn, cold, format(printf, 1, 2)));
 
 #endif

@@ -43,10 +43,11 @@ void notify(struct side *from, const struct side *to);
 void sleep_until_woken(struct side *me);
 
 /*
- * Main's thread: returns when both sides have called side_ended(). A run that
- * stands still for config.timeout_s is ended, with a word on where.
+ * The watchdog, in main's thread: before a run, and CREW_LOOKS_PER_S times a
+ * second while it lasts. A run that stands still for config.timeout_s is ended,
+ * with a word on where.
  */
-void watch(const struct side *guest, const struct side *host);
-void side_ended(struct side *me);
+void watch_start(const struct side *guest, const struct side *host);
+void watch(void);
 
 #endif

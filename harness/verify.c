@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "main.h"
-#include "report.h"
+#include "program.h"
 #include "verify.h"
 
 /*
@@ -82,15 +82,15 @@ void verify_back(uint64_t seq, unsigned len, const void *buf, const void *data)
 	if (!ring_info.completes)
 		return;
 	if (data != &it->data)
-		run_failed("--verify: buffer %" PRIu64 ": the guest got back "
-			   "%s in its place", seq, which(seq, data));
+		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the guest got "
+		    "back %s in its place", seq, which(seq, data));
 	if (buf != it->bytes)
-		run_failed("--verify: buffer %" PRIu64 ": it came back to the "
-			   "guest as %s", seq, which(seq, buf));
+		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": it came back "
+		    "to the guest as %s", seq, which(seq, buf));
 	if (ring_info.max_len && len != length(seq) - 1)
-		run_failed("--verify: buffer %" PRIu64 ": the guest was told "
-			   "that %u bytes were used, not %u", seq, len,
-			   length(seq) - 1);
+		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the guest was "
+		    "told that %u bytes were used, not %u", seq, len,
+		    length(seq) - 1);
 }
 
 void verify_used(uint64_t seq, unsigned len, const void *buf)
@@ -98,15 +98,15 @@ void verify_used(uint64_t seq, unsigned len, const void *buf)
 	struct item *it = item(seq);
 
 	if (buf != it->bytes)
-		run_failed("--verify: buffer %" PRIu64 ": the host was given "
-			   "%s in its place", seq, which(seq, buf));
+		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the host was "
+		    "given %s in its place", seq, which(seq, buf));
 	if (ring_info.max_len && len != length(seq))
-		run_failed("--verify: buffer %" PRIu64 ": the host was given "
-			   "%u bytes, not %u", seq, len, length(seq));
+		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the host was "
+		    "given %u bytes, not %u", seq, len, length(seq));
 	if (it->stamp != seq)
-		run_failed("--verify: buffer %" PRIu64 ": the host read what "
-			   "the guest wrote for buffer %" PRIu64, seq,
-			   it->stamp);
+		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the host read "
+		    "what the guest wrote for buffer %" PRIu64, seq,
+		    it->stamp);
 }
 
 void verify_guest_done(void)
@@ -116,13 +116,13 @@ void verify_guest_done(void)
 	void *data = ring_info.completes ? get_buf(&len, &buf) : NULL;
 
 	if (data)
-		run_failed("--verify: after the last buffer the guest got back "
-			   "%s once more", which(config.run_cycles, data));
+		die(EXIT_FAILED, "--verify: after the last buffer the guest "
+		    "got back %s once more", which(config.run_cycles, data));
 }
 
 void verify_host_done(void)
 {
 	if (!avail_empty())
-		run_failed("--verify: after the last buffer the host is shown "
-			   "one more");
+		die(EXIT_FAILED, "--verify: after the last buffer the host is "
+		    "shown one more");
 }

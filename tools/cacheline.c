@@ -172,7 +172,7 @@ static void measure(void)
 {
 	ball = 0;
 	block = alloc_pages(BLOCK_LINES * sizeof(*block));
-	crew_run(2, side, (void *[]){ guest, host });
+	crew_run(2, side, (void *[]){ guest, host }, NULL);
 	free_all();
 }
 
@@ -208,6 +208,17 @@ static void print(uint32_t nr)
 	finish_stdout();
 }
 
+static void print_end(void)
+{
+	at_early_end(NULL);
+	if (format == FORMAT_JSON) {
+		printf("],\"context\":");
+		context_json(guest_cpu);
+		printf("}\n");
+	}
+	finish_stdout();
+}
+
 int main(int argc, char **argv)
 {
 	int operands;
@@ -234,15 +245,11 @@ int main(int argc, char **argv)
 		       "write_ns_per_line\n");
 	if (format == FORMAT_JSON)
 		printf("{\"schema\":1,\"samples\":[");
+	at_early_end(print_end);
 	for (uint32_t i = 0; i < repeat; i++) {
 		measure();
 		print(i);
 	}
-	if (format == FORMAT_JSON) {
-		printf("],\"context\":");
-		context_json(guest_cpu);
-		printf("}\n");
-	}
-	finish_stdout();
+	print_end();
 	return EXIT_DONE;
 }

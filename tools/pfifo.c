@@ -366,7 +366,7 @@ static struct result run_once(unsigned nr_threads, bool clear_first)
 		used[i] = threads[i].cpu;
 	}
 	crew = (struct crew){ nr_threads, 0, crew_crowded(used, nr_threads) };
-	crew_run(nr_threads, run_thread, args);
+	crew_run(nr_threads, run_thread, args, NULL);
 	for (unsigned i = 0; i < nr_threads; i++) {
 		if (threads[i].start_ns < start_ns)
 			start_ns = threads[i].start_ns;
@@ -409,26 +409,32 @@ static void print_sample(const struct result *r)
 		       r->delivered, r->drops);
 }
 
-/* JSON waits for the end, so that a run that fails leaves no half of it. */
+/* JSON waits for the end. */
 static struct result *kept;
 static size_t nr_kept;
 
 static void report(const struct result *r)
 {
+	struct result *more;
+
 	if (format != FORMAT_JSON) {
 		print_sample(r);
 		finish_stdout();
 		return;
 	}
-	kept = reallocarray(kept, nr_kept + 1, sizeof(*kept));
-	if (!kept)
+	more = reallocarray(kept, nr_kept + 1, sizeof(*kept));
+	if (!more)
 		die(EXIT_FAILED, "no memory to keep the samples; use --format "
 		    "csv");
+	kept = more;
 	kept[nr_kept++] = *r;
 }
 
 static void print_kept(void)
 {
+	at_early_end(NULL);
+	if (format != FORMAT_JSON)
+		return;
 	printf("{\"schema\":1,\"samples\":[");
 	for (size_t i = 0; i < nr_kept; i++) {
 		if (i)
@@ -612,10 +618,10 @@ int main(int argc, char **argv)
 
 	context_start();
 	print_head();
+	at_early_end(print_kept);
 	for (unsigned i = 0; i < nr_counts; i++)
 		measure(counts[i]);
-	if (format == FORMAT_JSON)
-		print_kept();
+	print_kept();
 	finish_stdout();
 	free(samples.rate[0]);
 	free(samples.rate[1]);

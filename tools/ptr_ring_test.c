@@ -366,7 +366,7 @@ static uint64_t run_once(void)
 			t->due[nr] = 1;
 		args[i] = t;
 	}
-	crew_run(nr_threads(), run_thread, args);
+	crew_run(nr_threads(), run_thread, args, NULL);
 	free_all();
 	for (unsigned i = 0; i < nr_threads(); i++) {
 		const struct thread *t = &threads[i];
@@ -431,6 +431,23 @@ static void print(uint32_t nr, uint64_t elapsed_ns)
 	finish_stdout();
 }
 
+static uint64_t *elapsed_ns;	/* of the runs that are over */
+static uint32_t nr_runs;
+
+static void print_end(void)
+{
+	at_early_end(NULL);
+	if (format == FORMAT_JSON) {
+		printf("{\"schema\":1,\"samples\":[");
+		for (uint32_t i = 0; i < nr_runs; i++)
+			print(i, elapsed_ns[i]);
+		printf("],\"context\":");
+		context_json(threads[0].cpu);
+		printf("}\n");
+	}
+	finish_stdout();
+}
+
 static void place(void)
 {
 	int guests[MAX_SIDE], hosts[MAX_SIDE], cpus[2 * MAX_SIDE];
@@ -460,7 +477,6 @@ static void place(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t *elapsed_ns;
 	int operands;
 
 	format = format_default();
@@ -488,20 +504,14 @@ int main(int argc, char **argv)
 		printf("schema,layout,guest_cpu,host_cpu,ring_size,run_cycles,"
 		       "batch,chunk,producers,consumers,hold,mode,sample,"
 		       "elapsed_ns,ns_per_buffer\n");
-	for (uint32_t i = 0; i < repeat; i++) {
-		elapsed_ns[i] = run_once();
+	at_early_end(print_end);
+	while (nr_runs < repeat) {
+		elapsed_ns[nr_runs] = run_once();
 		if (format != FORMAT_JSON)
-			print(i, elapsed_ns[i]);
+			print(nr_runs, elapsed_ns[nr_runs]);
+		nr_runs++;
 	}
-	if (format == FORMAT_JSON) {
-		printf("{\"schema\":1,\"samples\":[");
-		for (uint32_t i = 0; i < repeat; i++)
-			print(i, elapsed_ns[i]);
-		printf("],\"context\":");
-		context_json(threads[0].cpu);
-		printf("}\n");
-	}
-	finish_stdout();
+	print_end();
 	free(elapsed_ns);
 	return EXIT_DONE;
 }

@@ -65,13 +65,18 @@ static enum order order_of(uint32_t nr)
 	return (nr ^ nr >> 1) & 1 ? CLEAR_FIRST : HEAD_FIRST;
 }
 
-static void await_turn(uint32_t nr)
+static uint32_t this_turn(void)
 {
 	/*
 	 * T.acquire: the turn before what is done in it. Pairs with T.release
 	 * in pass_turn.
 	 */
-	while (smp_load_acquire(&turn) != nr)
+	return smp_load_acquire(&turn);
+}
+
+static void await_turn(uint32_t nr)
+{
+	while (this_turn() != nr)
 		if (crew.crowded)
 			sched_yield();
 }
@@ -80,7 +85,7 @@ static void pass_turn(uint32_t nr)
 {
 	/*
 	 * T.release: what was done in the turn before the turn. Pairs with
-	 * T.acquire in await_turn.
+	 * T.acquire in this_turn.
 	 */
 	smp_store_release(&turn, nr);
 }
@@ -135,6 +140,7 @@ static void run_side(void *arg)
 
 /* ---- Report ---- */
 
+static uint32_t done;		/* turns in each order */
 static struct estimate medians[SIDES][ORDERS], changes[SIDES];
 
 static void *numbers(void)
@@ -152,15 +158,15 @@ static void summarize(void)
 	double *logs = numbers();
 
 	for (int side = 0; side < SIDES; side++) {
-		for (uint32_t i = 0; i < turns; i++)
+		for (uint32_t i = 0; i < done; i++)
 			logs[i] = log(ns[side][HEAD_FIRST][i] /
 				      ns[side][CLEAR_FIRST][i]);
-		sort_values(logs, turns);
-		changes[side] = hodges_lehmann(logs, turns, ALPHA_FIXED);
+		sort_values(logs, done);
+		changes[side] = hodges_lehmann(logs, done, ALPHA_FIXED);
 		for (int order = 0; order < ORDERS; order++) {
-			sort_values(ns[side][order], turns);
+			sort_values(ns[side][order], done);
 			medians[side][order] = median_estimate(
-				ns[side][order], turns, ALPHA_FIXED);
+				ns[side][order], done, ALPHA_FIXED);
 		}
 	}
 	free(logs);
@@ -173,7 +179,7 @@ static void print_human(void)
 	printf("ptr_ring_turns: size %" PRIu32 ", %" PRIu32 " turns in each "
 	       "order; median ns/pointer (%s)\n"
 	       "        clear first  head first  time of head first\n", size,
-	       turns, cpus_text(cpus[FILL], cpus[DRAIN]));
+	       done, cpus_text(cpus[FILL], cpus[DRAIN]));
 	for (int side = 0; side < SIDES; side++) {
 		const struct estimate *c = &changes[side];
 
@@ -203,7 +209,7 @@ static void print_csv(void)
 			       order ? "_clear_first" : "",
 			       cpu_text(guest, cpus[FILL], ""),
 			       cpu_text(host, cpus[DRAIN], ""), size,
-			       ring.batch, turns, side_names[side],
+			       ring.batch, done, side_names[side],
 			       medians[side][order].value);
 }
 
@@ -222,7 +228,7 @@ static void print_json(void)
 	printf("{\"schema\":1,\"guest_cpu\":%s,\"host_cpu\":%s,\"ring_size\":%"
 	       PRIu32 ",\"batch\":%" PRIu32 ",\"turns\":%" PRIu32
 	       ",\"sides\":[", cpu_text(guest, cpus[FILL], "null"),
-	       cpu_text(host, cpus[DRAIN], "null"), size, ring.batch, turns);
+	       cpu_text(host, cpus[DRAIN], "null"), size, ring.batch, done);
 	for (int side = 0; side < SIDES; side++) {
 		const struct estimate *c = &changes[side];
 
@@ -238,6 +244,27 @@ static void print_json(void)
 	printf("],\"context\":");
 	context_json(cpus[FILL]);
 	printf("}\n");
+}
+
+/* What there is by now: main's thread, while the sides may still be at it. */
+static void report(void)
+{
+	at_early_end(NULL);
+	done = this_turn() / (SIDES * ORDERS);
+	if (!done)
+		return;
+	summarize();
+	switch (format) {
+	case FORMAT_HUMAN:
+		print_human();
+		break;
+	case FORMAT_CSV:
+		print_csv();
+		break;
+	case FORMAT_JSON:
+		print_json();
+		break;
+	}
 }
 
 int main(int argc, char **argv)
@@ -263,19 +290,9 @@ int main(int argc, char **argv)
 	ptr_ring_init_at(&ring, alloc_pages(size * sizeof(void *)), size,
 			 batch);
 	context_start();
-	crew_run(SIDES, run_side, args);
-	summarize();
-	switch (format) {
-	case FORMAT_HUMAN:
-		print_human();
-		break;
-	case FORMAT_CSV:
-		print_csv();
-		break;
-	case FORMAT_JSON:
-		print_json();
-		break;
-	}
+	at_early_end(report);
+	crew_run(SIDES, run_side, args, NULL);
+	report();
 	finish_stdout();
 	for (int side = 0; side < SIDES; side++)
 		for (int order = 0; order < ORDERS; order++)
