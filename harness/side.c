@@ -10,6 +10,9 @@
 #include "program.h"
 #include "side.h"
 
+/* Between two looks: longer than a busy machine keeps us waiting. */
+#define STOPPED_NS 2000000000
+
 void side_open(struct side *side)
 {
 	*side = (struct side){ .wakeup = eventfd(0, EFD_CLOEXEC) };
@@ -58,29 +61,41 @@ static const char *where(const struct side *side)
 
 static struct {
 	const struct side *guest, *host;
-	uint64_t progress, seen_ns;
+	uint64_t progress, last_ns;
+	uint64_t still;		/* looks, one after the other, that saw none */
 } watched;
 
 void watch_start(const struct side *guest, const struct side *host)
 {
 	watched.guest = guest;
 	watched.host = host;
-	watched.progress = 0;
-	watched.seen_ns = now_ns();
+	watched.progress = watched.still = 0;
+	watched.last_ns = now_ns();
 }
 
+/*
+ * Looks are counted, not time: that passes as well while the whole process is
+ * stopped, or the machine suspended.
+ */
 void watch(void)
 {
 	const struct side *guest = watched.guest, *host = watched.host;
+	uint64_t now = now_ns(), gap_ns = now - watched.last_ns;
 	uint64_t progress = READ_ONCE(guest->added) +
 			    READ_ONCE(guest->finished) +
 			    READ_ONCE(host->finished);
 
+	watched.last_ns = now;
+	if (gap_ns >= STOPPED_NS)
+		warn("the process was stopped for %.0f s during the run: that "
+		     "time is part of the sample; run it again", gap_ns / 1e9);
 	if (progress != watched.progress)
-		watched.seen_ns = now_ns();
+		watched.still = 0;
+	else
+		watched.still++;
 	watched.progress = progress;
 	if (!config.timeout_s ||
-	    now_ns() - watched.seen_ns < config.timeout_s * 1000000000ull)
+	    watched.still < (uint64_t)config.timeout_s * CREW_LOOKS_PER_S)
 		return;
 	die(EXIT_FAILED, "no progress for %u s (--timeout): guest added %"
 	    PRIu64 ", got back %" PRIu64 ", is %s; host used %" PRIu64

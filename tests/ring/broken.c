@@ -3,8 +3,12 @@
  * ring, with one fault at one buffer, so that --verify and the watchdog have
  * something to find. The environment variable FAULT says which.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum fault {
 	LOST,		/* the guest believes that it has added it */
@@ -18,12 +22,13 @@ enum fault {
 	BAD_CONTENT,	/* the host is given the buffer's bytes changed */
 	STUCK,		/* the host finds nothing from here on */
 	STUCK_IN_CALL,	/* the host never comes back from use_buf */
+	STOPPED,	/* a child stops the process while the host is in use_buf */
 	NONE,
 };
 static const char *const faults[] = {
 	"LOST", "REPEATED", "USED_TWICE", "REORDERED", "BAD_LENGTH",
 	"BAD_USED", "BAD_ADDRESS", "BAD_DATA", "BAD_CONTENT", "STUCK",
-	"STUCK_IN_CALL",
+	"STUCK_IN_CALL", "STOPPED",
 };
 static enum fault fault = NONE;
 
@@ -83,6 +88,25 @@ void *get_buf(unsigned *lenp, void **bufp)
 	return data;
 }
 
+/*
+ * A second without progress, so that the watchdog has seen the ring stand, and
+ * 3.2 s in which nobody can make any.
+ */
+static void be_stopped(void)
+{
+	pid_t self = getpid(), child;
+
+	usleep(1200000);
+	child = fork();
+	if (!child) {
+		kill(self, SIGSTOP);
+		usleep(3200000);
+		kill(self, SIGCONT);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
 bool use_buf(unsigned *lenp, void **bufp)
 {
 	static uint64_t used;
@@ -94,6 +118,8 @@ bool use_buf(unsigned *lenp, void **bufp)
 		__asm__ volatile("" ::: "memory");
 	if (!whole_use_buf(lenp, bufp))
 		return false;
+	if (used == AT && fault == STOPPED)
+		be_stopped();
 	if (used == AT && fault == REORDERED) {
 		kept = *bufp;
 		while (!whole_use_buf(lenp, bufp))
