@@ -14,44 +14,80 @@
 /* The kernel refuses masks smaller than its own; this fits any that exists. */
 #define MAX_CPUS 65536
 
-static unsigned long mask[MAX_CPUS / (8 * sizeof(long))];
+struct mask {
+	unsigned long bits[MAX_CPUS / (8 * sizeof(long))];
+};
 
-static void read_mask(void)
+static bool in_mask(const struct mask *mask, int cpu)
 {
+	return cpu >= 0 && CPU_ISSET_S(cpu, sizeof(*mask),
+				       (const cpu_set_t *)mask->bits);
+}
+
+static bool set_mask(const struct mask *mask)
+{
+	return !sched_setaffinity(0, sizeof(*mask), (const cpu_set_t *)mask->bits);
+}
+
+static bool get_mask(struct mask *mask)
+{
+	return sched_getaffinity(0, sizeof(*mask), (cpu_set_t *)mask->bits) >= 0;
+}
+
+/* As it was when the program started. */
+static const struct mask *allowed(void)
+{
+	static struct mask mask;
 	static bool done;
 
-	if (done)
-		return;
-	if (sched_getaffinity(0, sizeof(mask), (cpu_set_t *)mask) < 0)
+	if (!done && !get_mask(&mask))
 		die(EXIT_CANNOT, "cannot read the CPUs allowed: %s",
-		    strerror(errno));
+		    reason(errno));
 	done = true;
+	return &mask;
 }
 
 bool cpu_allowed(int cpu)
 {
-	read_mask();
-	return cpu >= 0 && cpu < MAX_CPUS &&
-	       CPU_ISSET_S(cpu, sizeof(mask), (cpu_set_t *)mask);
+	return in_mask(allowed(), cpu);
 }
 
 int allowed_cpus(void)
 {
-	read_mask();
-	return CPU_COUNT_S(sizeof(mask), (cpu_set_t *)mask);
+	return CPU_COUNT_S(sizeof(struct mask), (const cpu_set_t *)allowed()->bits);
 }
 
-const char *allowed_list(void)
+bool cpu_listed(const char *list, int cpu)
+{
+	for (char *end; *list; list = *end ? end + 1 : end) {
+		long from = strtol(list, &end, 10), to = from;
+
+		if (*end == '-')
+			to = strtol(end + 1, &end, 10);
+		if (cpu >= from && cpu <= to)
+			return true;
+	}
+	return false;
+}
+
+/* Every CPU that the kernel lets us be pinned to, like "0-3,8". */
+static const char *usable_list(void)
 {
 	static char list[1024];
+	struct mask mask = *allowed(), usable;
 	size_t len = 0;
 
+	/* Asked for all there could be, it takes those that it allows. */
+	memset(&usable, 0xff, sizeof(usable));
+	if (!set_mask(&usable) || !get_mask(&usable))
+		usable = mask;
+	set_mask(&mask);
 	for (int cpu = 0, last; cpu < MAX_CPUS && len < sizeof(list) - 32;
 	     cpu = last + 1) {
 		last = cpu;
-		if (!cpu_allowed(cpu))
+		if (!in_mask(&usable, cpu))
 			continue;
-		while (cpu_allowed(last + 1))
+		while (in_mask(&usable, last + 1))
 			last++;
 		len += sprintf(list + len, "%s%d", len ? "," : "", cpu);
 		if (last > cpu)
@@ -60,11 +96,49 @@ const char *allowed_list(void)
 	return list;
 }
 
+/* Does a list in sysfs have @cpu? True as well if there is no telling. */
+static bool system_has(const char *path, int cpu)
+{
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+	bool has = true;
+
+	if (f && getline(&line, &size, f) > 1)
+		has = cpu_listed(line, cpu);
+	free(line);
+	if (f)
+		fclose(f);
+	return has;
+}
+
+/* @err: what the kernel said when it refused to pin us to @cpu. */
+__attribute__((noreturn))
+static void refused(int status, const char *option, int cpu, int err)
+{
+	char other[160];
+	const char *why = "of this process's cpuset";
+
+	if (err != EINVAL) {
+		snprintf(other, sizeof(other), "that we may use (%s)",
+			 reason(err));
+		why = other;
+	} else if (!system_has("/sys/devices/system/cpu/present", cpu)) {
+		why = "that this machine has";
+	} else if (!system_has("/sys/devices/system/cpu/online", cpu)) {
+		why = "that is online";
+	}
+	die(status, "--%s: CPU %d is not one %s; take one of %s", option, cpu,
+	    why, usable_list());
+}
+
 void require_cpu(const char *option, int cpu)
 {
-	if (!cpu_allowed(cpu))
-		die(EXIT_CANNOT, "--%s: CPU %d is not one that this process "
-		    "may use; take one of %s", option, cpu, allowed_list());
+	const struct mask *mask = allowed();
+
+	if (!pin_thread(cpu))
+		refused(EXIT_CANNOT, option, cpu, errno);
+	set_mask(mask);
 }
 
 /* A CPU's number, or -1; *end is what comes after it. */
@@ -106,10 +180,28 @@ unsigned cpu_list(const char *option, const char *text, int *cpus,
 
 bool pin_thread(int cpu)
 {
-	unsigned long one[sizeof(mask) / sizeof(long)] = { 0 };
+	struct mask one = { { 0 } };
 
 	if (cpu < 0)
 		return true;
-	CPU_SET_S(cpu, sizeof(one), (cpu_set_t *)one);
-	return sched_setaffinity(0, sizeof(one), (cpu_set_t *)one) == 0;
+	CPU_SET_S(cpu, sizeof(one), (cpu_set_t *)one.bits);
+	return set_mask(&one);
+}
+
+void require_pin(const char *option, int cpu)
+{
+	if (!pin_thread(cpu))
+		refused(EXIT_FAILED, option, cpu, errno);
+}
+
+void check_pin(const char *option, int cpu)
+{
+	struct mask now;
+
+	if (cpu >= 0 && get_mask(&now) &&
+	    (!in_mask(&now, cpu) ||
+	     CPU_COUNT_S(sizeof(now), (cpu_set_t *)now.bits) != 1))
+		die(EXIT_FAILED, "--%s: the thread was moved off CPU %d during "
+		    "the run, which does not count: leave its cpuset (or "
+		    "taskset) as it is, and run again", option, cpu);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPUs by their kernel number. "Allowed" is what this process may use: its
- * cpuset and its inherited mask, as they were when the program started.
+ * CPUs by their kernel number. "Allowed" is the mask that this process was
+ * started with: where threads run that are not pinned. A thread may be pinned
+ * elsewhere, too, isolated CPUs above all, if the kernel takes it.
  */
 #ifndef HARNESS_AFFINITY_H
 #define HARNESS_AFFINITY_H
@@ -10,9 +11,14 @@
 
 int allowed_cpus(void);			/* how many */
 bool cpu_allowed(int cpu);
-const char *allowed_list(void);		/* like "0-3,8", in static memory */
 
-/* Ends the program with EXIT_CANNOT, naming @option, unless @cpu is allowed. */
+/* Is @cpu in a list like "0-3,8"? */
+bool cpu_listed(const char *list, int cpu);
+
+/*
+ * Ends the program with EXIT_CANNOT, naming @option, unless the kernel lets the
+ * calling thread be pinned to @cpu. Tries it, and takes it back.
+ */
 void require_cpu(const char *option, int cpu);
 
 /*
@@ -25,5 +31,15 @@ unsigned cpu_list(const char *option, const char *text, int *cpus,
 
 /* Pins the calling thread; @cpu < 0 does nothing. False: refused, see errno. */
 bool pin_thread(int cpu);
+
+/* As pin_thread; a refusal ends the program with EXIT_FAILED. */
+void require_pin(const char *option, int cpu);
+
+/*
+ * Ends the program with EXIT_FAILED unless the calling thread still is where it
+ * was pinned to: a cpuset that shrinks moves threads without a word. @cpu < 0
+ * does nothing.
+ */
+void check_pin(const char *option, int cpu);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "affinity.h"
 #include "config.h"
+#include "crew.h"
 #include "main.h"
 #include "program.h"
 
@@ -157,9 +158,8 @@ void config_init(int argc, char **argv)
 	if (config.host_cpu >= 0)
 		require_cpu("host-affinity", config.host_cpu);
 
-	config.one_cpu = allowed_cpus() == 1 ||
-			 (config.guest_cpu >= 0 &&
-			  config.guest_cpu == config.host_cpu);
+	config.one_cpu = crew_crowded((int[]){ config.guest_cpu,
+					       config.host_cpu }, 2);
 	if (config.one_cpu && !config.sleep)
 		warn("guest and host share one CPU: who waits gives way to the "
 		     "other; --sleep, or two CPUs, would measure the ring");

@@ -79,11 +79,18 @@ struct task {
 	void *arg;
 };
 
+static __thread struct {
+	const char *option;
+	int cpu;
+} pinned;
+
 static void *run(void *p)
 {
 	struct task *task = p;
 
 	task->fn(task->arg);
+	if (pinned.option)
+		check_pin(pinned.option, pinned.cpu);
 	tell(ENDED);
 	return NULL;
 }
@@ -140,19 +147,24 @@ void crew_run(unsigned size, void (*fn)(void *), void *const *args,
 
 void crew_pin(const char *option, int cpu)
 {
-	if (!pin_thread(cpu))
-		die(EXIT_CANNOT, "--%s: CPU %d was refused: %s", option, cpu,
-		    reason(errno));
+	if (cpu < 0)
+		return;
+	require_pin(option, cpu);
+	pinned.option = option;
+	pinned.cpu = cpu;
 }
 
 bool crew_crowded(const int *cpus, unsigned size)
 {
-	bool crowded = size > (unsigned)allowed_cpus();
+	unsigned nr_cpus = allowed_cpus();
+	bool shared = false;
 
-	for (unsigned i = 0; i < size; i++)
+	for (unsigned i = 0; i < size; i++) {
+		nr_cpus += cpus[i] >= 0 && !cpu_allowed(cpus[i]);
 		for (unsigned k = 0; k < i; k++)
-			crowded |= cpus[i] >= 0 && cpus[i] == cpus[k];
-	return crowded;
+			shared |= cpus[i] >= 0 && cpus[i] == cpus[k];
+	}
+	return shared || size > nr_cpus;
 }
 
 void crew_meet(struct crew *crew)

@@ -232,8 +232,7 @@ int main(int argc, char **argv)
 		require_cpu("guest-affinity", guest_cpu);
 	if (host_cpu >= 0)
 		require_cpu("host-affinity", host_cpu);
-	one_cpu = allowed_cpus() == 1 ||
-		  (guest_cpu >= 0 && guest_cpu == host_cpu);
+	one_cpu = crew_crowded((int[]){ guest_cpu, host_cpu }, 2);
 	if (one_cpu)
 		warn("both sides share one CPU: this times the scheduler; two "
 		     "CPUs would measure a cache line");
