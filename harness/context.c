@@ -9,13 +9,24 @@
 #include "build/buildinfo.h"
 #include "context.h"
 #include "json.h"
+#include "quota.h"
+
+const char *machine_root = "";
+
+FILE *open_machine(const char *path)
+{
+	char full[4096];
+
+	snprintf(full, sizeof(full), "%s%s", machine_root, path);
+	return fopen(full, "re");
+}
 
 static int64_t steal_at_start_ms;
 
 /* -1: not known */
 static int64_t steal_ms(void)
 {
-	FILE *f = fopen("/proc/stat", "re");
+	FILE *f = open_machine("/proc/stat");
 	uint64_t ticks = 0;
 	int n = 0;
 
@@ -57,7 +68,7 @@ static void json_command(void)
 static const char *line_of(const char *path, const char *key)
 {
 	static char line[256];
-	FILE *f = fopen(path, "re");
+	FILE *f = open_machine(path);
 	const char *found = NULL;
 
 	while (f && !found && fgets(line, sizeof(line), f)) {
@@ -75,6 +86,7 @@ static const char *line_of(const char *path, const char *key)
 void context_start(void)
 {
 	steal_at_start_ms = steal_ms();
+	quota_start();
 }
 
 void context_json(int cpu)
@@ -82,6 +94,7 @@ void context_json(int cpu)
 	char path[96];
 	struct utsname un;
 	int64_t steal = steal_ms();
+	struct quota quota;
 
 	printf("{");
 	json_command();
@@ -100,9 +113,14 @@ void context_json(int cpu)
 	json_text("governor", line_of(path, ""));
 	printf(",\"steal_ms\":");
 	if (steal < 0 || steal_at_start_ms < 0)
-		printf("null}");
+		printf("null");
 	else
-		printf("%" PRId64 "}", steal - steal_at_start_ms);
+		printf("%" PRId64, steal - steal_at_start_ms);
+	printf(",\"throttled_periods\":");
+	if (quota_used(&quota))
+		printf("%" PRIu64 "}", quota.throttled);
+	else
+		printf("null}");
 }
 
 const char *cpu_text(char text[16], int cpu, const char *none)

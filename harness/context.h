@@ -3,7 +3,15 @@
 #ifndef HARNESS_CONTEXT_H
 #define HARNESS_CONTEXT_H
 
-/* Before the first run: steal time counts from here. */
+#include <stdio.h>
+
+/* Where /proc and /sys are; not "" only in tests. */
+extern const char *machine_root;
+
+/* A file below machine_root, to be read; NULL: it is not there. */
+FILE *open_machine(const char *path);
+
+/* Before the first run: steal time and throttled periods count from here. */
 void context_start(void);
 
 /* Prints the "context" object of JSON; the governor is that of @cpu. */

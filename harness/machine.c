@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "affinity.h"
+#include "context.h"
 #include "machine.h"
 #include "program.h"
+#include "quota.h"
 
 #define MIN_TICKS 50	/* per CPU, before they say anything */
-
-const char *machine_root = "";
 
 static unsigned threads = 1;	/* that a command is known to run at once */
 
@@ -33,14 +33,6 @@ static void warn_once(bool *said, const char *fmt, ...)
 	warn("%s", line);
 }
 
-static FILE *open_below_root(const char *path)
-{
-	char full[4096];
-
-	snprintf(full, sizeof(full), "%s%s", machine_root, path);
-	return fopen(full, "re");
-}
-
 /* First line of a file in sysfs; empty: it is not there. In static memory. */
 __attribute__((format(printf, 1, 2)))
 static const char *read_sys(const char *fmt, ...)
@@ -54,7 +46,7 @@ static const char *read_sys(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(path + len, sizeof(path) - len, fmt, ap);
 	va_end(ap);
-	f = open_below_root(path);
+	f = open_machine(path);
 	if (!f || !fgets(line, sizeof(line), f))
 		*line = 0;
 	if (f)
@@ -130,7 +122,7 @@ static struct load was;
 static struct load read_load(void)
 {
 	struct load load = { 0 };
-	FILE *f = open_below_root("/proc/stat");
+	FILE *f = open_machine("/proc/stat");
 	struct rusage ru;
 	char line[512];
 
@@ -168,6 +160,7 @@ void machine_end(void)
 	struct load is = read_load();
 	double all = is.all - was.all, steal = is.steal - was.steal, idle;
 
+	quota_warn();
 	if (all < MIN_TICKS * allowed_cpus())
 		return;
 	if (steal > 0.01 * all)

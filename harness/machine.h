@@ -6,9 +6,6 @@
 #ifndef HARNESS_MACHINE_H
 #define HARNESS_MACHINE_H
 
-/* Where /proc and /sys are; not "" only in tests. */
-extern const char *machine_root;
-
 /* Before the runs: the speed of the CPUs that we may use. */
 void machine_start(void);
 

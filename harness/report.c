@@ -6,6 +6,7 @@
 #include "context.h"
 #include "main.h"
 #include "program.h"
+#include "quota.h"
 #include "report.h"
 
 #define SCHEMA 1
@@ -137,4 +138,5 @@ void report_end(void)
 	free(samples);
 	samples = NULL;
 	finish_stdout();
+	quota_warn();
 }

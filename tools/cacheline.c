@@ -16,6 +16,7 @@
 #include "harness/crew.h"
 #include "harness/memory.h"
 #include "harness/program.h"
+#include "harness/quota.h"
 
 #define LINE	    64
 #define BLOCK_LINES 256	/* 16 KiB: in anyone's first-level cache */
@@ -250,5 +251,6 @@ int main(int argc, char **argv)
 		print(i);
 	}
 	print_end();
+	quota_warn();
 	return EXIT_DONE;
 }

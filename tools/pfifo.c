@@ -30,6 +30,7 @@
 #include "harness/crew.h"
 #include "harness/memory.h"
 #include "harness/program.h"
+#include "harness/quota.h"
 #include "harness/spinlock.h"
 #include "harness/stats.h"
 #include "ptr_ring.h"
@@ -623,6 +624,7 @@ int main(int argc, char **argv)
 		measure(counts[i]);
 	print_kept();
 	finish_stdout();
+	quota_warn();
 	free(samples.rate[0]);
 	free(samples.rate[1]);
 	free(samples.log_ratio);

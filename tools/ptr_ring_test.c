@@ -15,6 +15,7 @@
 #include "harness/crew.h"
 #include "harness/memory.h"
 #include "harness/program.h"
+#include "harness/quota.h"
 #include "ptr_ring.h"
 
 #define __hot_inline inline __attribute__((always_inline))
@@ -512,6 +513,7 @@ int main(int argc, char **argv)
 		nr_runs++;
 	}
 	print_end();
+	quota_warn();
 	free(elapsed_ns);
 	return EXIT_DONE;
 }

@@ -19,6 +19,7 @@
 #include "harness/crew.h"
 #include "harness/memory.h"
 #include "harness/program.h"
+#include "harness/quota.h"
 #include "harness/stats.h"
 #include "ptr_ring.h"
 
@@ -294,6 +295,7 @@ int main(int argc, char **argv)
 	crew_run(SIDES, run_side, args, NULL);
 	report();
 	finish_stdout();
+	quota_warn();
 	for (int side = 0; side < SIDES; side++)
 		for (int order = 0; order < ORDERS; order++)
 			free(ns[side][order]);
