@@ -305,7 +305,8 @@ static void keep_standard_fds(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
 		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
-			exit(EXIT_FAILED);
+			die(EXIT_FAILED, "file %d is closed, and /dev/null "
+			    "cannot take its place: %s", fd, reason(errno));
 }
 
 int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
