@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,13 +66,14 @@ static char *own_group(bool *v1)
 static void unescape(char *text)
 {
 	char *to = text;
+	unsigned code;
+	int digits;
 
 	for (; *text; text++)
-		if (*text == '\\' && isdigit((unsigned char)text[1]) &&
-		    text[2] && text[3]) {
-			*to++ = (text[1] - '0') << 6 | (text[2] - '0') << 3 |
-				(text[3] - '0');
-			text += 3;
+		if (*text == '\\' &&
+		    sscanf(text + 1, "%3o%n", &code, &digits) == 1) {
+			*to++ = code;
+			text += digits;
 		} else {
 			*to++ = *text;
 		}

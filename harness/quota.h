@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The CPU quota of a container: the kernel stops a cgroup that has used up its
- * time, until the period (mostly 100 ms) is over. To whoever measures, that looks
- * like two speeds. Versions 1 and 2 of cgroups.
+ * time, until the period (mostly 100 ms) is over. To whoever measures, that is
+ * two speeds. Versions 1 and 2 of cgroups.
  */
 #ifndef HARNESS_QUOTA_H
 #define HARNESS_QUOTA_H

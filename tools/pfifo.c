@@ -433,9 +433,6 @@ static void report(const struct result *r)
 
 static void print_kept(void)
 {
-	at_early_end(NULL);
-	if (format != FORMAT_JSON)
-		return;
 	printf("{\"schema\":1,\"samples\":[");
 	for (size_t i = 0; i < nr_kept; i++) {
 		if (i)
@@ -448,17 +445,19 @@ static void print_kept(void)
 	free(kept);
 }
 
+/* Of the line of the table that is under way. */
 static struct {
+	unsigned threads;
+	uint32_t runs;		/* of each order */
 	double *rate[2];	/* packets per us, by order */
 	double *log_ratio;	/* head first to clear first, pair by pair */
-	uint64_t drops[2];
-	uint64_t tried;		/* by each order */
+	uint64_t drops;
 } samples;
 
 static struct estimate median_of(double *values)
 {
-	sort_values(values, repeat);
-	return median_estimate(values, repeat, ALPHA_FIXED);
+	sort_values(values, samples.runs);
+	return median_estimate(values, samples.runs, ALPHA_FIXED);
 }
 
 static void print_rate(const struct estimate *e)
@@ -469,12 +468,11 @@ static void print_rate(const struct estimate *e)
 		printf("  %6.2f %14s", e->value, "");
 }
 
-/* A line of the table. */
-static void print_human(unsigned nr_threads)
+static void print_human(void)
 {
 	struct estimate rate, change;
 
-	printf("%7u", nr_threads);
+	printf("%7u", samples.threads);
 	for (int which = CLEAR_FIRST; which >= HEAD_FIRST; which--) {
 		if (order != BOTH && order != which)
 			continue;
@@ -482,8 +480,9 @@ static void print_human(unsigned nr_threads)
 		print_rate(&rate);
 	}
 	if (order == BOTH) {
-		sort_values(samples.log_ratio, repeat);
-		change = hodges_lehmann(samples.log_ratio, repeat, ALPHA_FIXED);
+		sort_values(samples.log_ratio, samples.runs);
+		change = hodges_lehmann(samples.log_ratio, samples.runs,
+					ALPHA_FIXED);
 		printf("  %+6.1f %%", 100 * expm1(change.value));
 		if (change.has_interval)
 			printf(" [%+5.1f, %+5.1f]%s", 100 * expm1(change.low),
@@ -493,11 +492,24 @@ static void print_human(unsigned nr_threads)
 		else
 			printf(" (too few runs)");
 	}
-	if (samples.drops[0] + samples.drops[1])
-		printf("  drops: %.2f %%", 100.0 *
-		       (samples.drops[0] + samples.drops[1]) /
-		       (samples.tried * (order == BOTH ? 2 : 1)));
+	if (samples.drops)
+		printf("  drops: %.2f %%", 100.0 * samples.drops /
+		       (packets * samples.runs * (order == BOTH ? 2 : 1)));
+	if (samples.runs < repeat)
+		printf("  after %" PRIu32 " runs", samples.runs);
 	putchar('\n');
+	samples.runs = 0;
+	finish_stdout();
+}
+
+/* What has not been printed yet. */
+static void print_end(void)
+{
+	at_early_end(NULL);
+	if (format == FORMAT_JSON)
+		print_kept();
+	if (format == FORMAT_HUMAN && samples.runs)
+		print_human();
 	finish_stdout();
 }
 
@@ -506,11 +518,13 @@ static void measure(unsigned nr_threads)
 	const int first = order == CLEAR_FIRST ? CLEAR_FIRST : HEAD_FIRST;
 	const int nr_orders = order == BOTH ? 2 : 1;
 
-	samples.drops[0] = samples.drops[1] = 0;
-	samples.tried = packets * repeat;
+	samples.threads = nr_threads;
+	samples.drops = 0;
 	for (int i = 0; i < nr_orders; i++)
 		run_once(nr_threads, first + i);	/* warms up */
 	for (uint32_t nr = 0; nr < repeat; nr++) {
+		uint64_t drops = 0;
+
 		for (int i = 0; i < nr_orders; i++) {
 			/* A B, B A, so that drift evens out */
 			int which = order == BOTH && nr % 2 ? !i : first + i;
@@ -519,15 +533,17 @@ static void measure(unsigned nr_threads)
 			r.nr = nr;
 			report(&r);
 			samples.rate[which][nr] = packets_per_us(&r);
-			samples.drops[which] += r.drops;
+			drops += r.drops;
 		}
 		if (order == BOTH)
 			samples.log_ratio[nr] =
 				log(samples.rate[HEAD_FIRST][nr] /
 				    samples.rate[CLEAR_FIRST][nr]);
+		samples.drops += drops;
+		samples.runs = nr + 1;
 	}
 	if (format == FORMAT_HUMAN)
-		print_human(nr_threads);
+		print_human();
 }
 
 static unsigned read_threads(unsigned *counts)
@@ -619,11 +635,10 @@ int main(int argc, char **argv)
 
 	context_start();
 	print_head();
-	at_early_end(print_kept);
+	at_early_end(print_end);
 	for (unsigned i = 0; i < nr_counts; i++)
 		measure(counts[i]);
-	print_kept();
-	finish_stdout();
+	print_end();
 	quota_warn();
 	free(samples.rate[0]);
 	free(samples.rate[1]);

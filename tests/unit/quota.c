@@ -28,7 +28,9 @@ static void put(const char *path, const char *text)
 		*slash = '/';
 	}
 	f = fopen(full, "w");
-	if (!f || fputs(text, f) < 0 || fclose(f))
+	if (f)
+		fputs(text, f);
+	if (!f || fclose(f))
 		printf("FAIL cannot write %s\n", full);
 }
 
