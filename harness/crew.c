@@ -95,29 +95,35 @@ static void *run(void *p)
 	return NULL;
 }
 
+/* Between two looks: longer than a busy machine keeps us waiting. */
+#define STOPPED_NS 2000000000
+
 /* Until all @size threads have ended. */
 static void await(unsigned size, void (*look)(void))
 {
 	const uint64_t between_ns = 1000000000 / CREW_LOOKS_PER_S;
 	struct pollfd fd = { .fd = events[0], .events = POLLIN };
-	uint64_t look_ns = now_ns() + between_ns;
+	uint64_t looked_ns = now_ns(), gap_ns = 0;
 
 	while (size) {
-		uint64_t now = now_ns();
-		int wait_ms = -1;
 		char event;
 
-		if (look && now >= look_ns) {
-			look();
-			look_ns = now + between_ns;
-		}
-		if (look)
-			wait_ms = (look_ns - now) / 1000000 + 1;
-		if (poll(&fd, 1, wait_ms) > 0 &&
+		if (poll(&fd, 1, (between_ns - gap_ns) / 1000000 + 1) > 0 &&
 		    read(events[0], &event, 1) == 1 && event == ENDED)
 			size--;
 		if (READ_ONCE(signal_got))
 			die_of(READ_ONCE(signal_got));
+		gap_ns = now_ns() - looked_ns;
+		if (gap_ns < between_ns)
+			continue;
+		if (gap_ns >= STOPPED_NS)
+			warn("the process was stopped for %.0f s during the "
+			     "run: that time is part of the sample; run it "
+			     "again", gap_ns / 1e9);
+		looked_ns += gap_ns;
+		gap_ns = 0;
+		if (look && size)
+			look();
 	}
 }
 

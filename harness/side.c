@@ -10,9 +10,6 @@
 #include "program.h"
 #include "side.h"
 
-/* Between two looks: longer than a busy machine keeps us waiting. */
-#define STOPPED_NS 2000000000
-
 void side_open(struct side *side)
 {
 	*side = (struct side){ .wakeup = eventfd(0, EFD_CLOEXEC) };
@@ -61,7 +58,7 @@ static const char *where(const struct side *side)
 
 static struct {
 	const struct side *guest, *host;
-	uint64_t progress, last_ns;
+	uint64_t progress;
 	uint64_t still;		/* looks, one after the other, that saw none */
 } watched;
 
@@ -70,7 +67,6 @@ void watch_start(const struct side *guest, const struct side *host)
 	watched.guest = guest;
 	watched.host = host;
 	watched.progress = watched.still = 0;
-	watched.last_ns = now_ns();
 }
 
 /*
@@ -80,15 +76,10 @@ void watch_start(const struct side *guest, const struct side *host)
 void watch(void)
 {
 	const struct side *guest = watched.guest, *host = watched.host;
-	uint64_t now = now_ns(), gap_ns = now - watched.last_ns;
 	uint64_t progress = READ_ONCE(guest->added) +
 			    READ_ONCE(guest->finished) +
 			    READ_ONCE(host->finished);
 
-	watched.last_ns = now;
-	if (gap_ns >= STOPPED_NS)
-		warn("the process was stopped for %.0f s during the run: that "
-		     "time is part of the sample; run it again", gap_ns / 1e9);
 	if (progress != watched.progress)
 		watched.still = 0;
 	else
