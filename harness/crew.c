@@ -32,7 +32,6 @@ static int signal_got;		/* the first; 0: none */
  */
 #define AT_ONCE_NS 1000000000
 
-
 static void tell(char event)
 {
 	while (write(events[1], &event, 1) < 0 && errno == EINTR)

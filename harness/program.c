@@ -130,7 +130,8 @@ static const char *remedy(int err)
 	}
 }
 
-const char *reason(int err)
+/* Not inlined: the loops of a ring notify and sleep, and take all else in. */
+__attribute__((cold, noinline)) const char *reason(int err)
 {
 	static _Thread_local char text[160];
 
