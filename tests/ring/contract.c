@@ -361,6 +361,7 @@ int main(void)
 	if (ring_info.notifies)
 		over("a notification when asked for, and only then",
 		     notifications, small);
+	end_watch();
 	hostile();
 	return 0;
 }

@@ -163,7 +163,7 @@ static void scribble(struct block *b)
 		}
 }
 
-static bool *orderly;	/* it ended by exit(), not by a sanitizer */
+static bool *orderly;	/* it ended by exit() or die(), not by a sanitizer */
 
 static void note_end(void)
 {
@@ -176,6 +176,7 @@ static void __attribute__((noreturn)) be_attacked(int victim, uint32_t size)
 	if (!freopen("/dev/null", "w", stderr))
 		exit(3);
 	atexit(note_end);
+	at_early_end(note_end);
 	fresh(size);
 	for (uint32_t n = draw() % (4 * size); n; n--)
 		act(draw() % 2);

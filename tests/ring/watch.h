@@ -53,4 +53,11 @@ static void start_watch(void)
 	setitimer(ITIMER_VIRTUAL, &second, NULL);
 }
 
+static inline void end_watch(void)
+{
+	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
+
+	setitimer(ITIMER_VIRTUAL, &never, NULL);
+}
+
 #endif
