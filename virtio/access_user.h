@@ -12,9 +12,9 @@
 #include "virtio/vringh.h"
 
 /*
- * Another range than the last time's, number @i. Ranges of one size in a row are
- * as common as pages: then it can be reckoned which. Out of line, so that the
- * rest is small enough to be inlined.
+ * Another range than the last time's, number @i. The next one, as a rule; and
+ * ranges of one size in a row are as common as pages: then it can be reckoned
+ * which. Out of line, so that the rest is small enough to be inlined.
  */
 static __attribute__((noinline, unused)) const struct vringh_range *
 vringh_range_other(struct vringh *vrh, enum vringh_area area, uint32_t i,
@@ -22,7 +22,10 @@ vringh_range_other(struct vringh *vrh, enum vringh_area area, uint32_t i,
 {
 	const struct vringh_map *map = vrh->memory;
 
-	if (i < map->n) {
+	if (i + 1 < map->n &&
+	    vringh_range_holds(&map->ranges[i + 1], addr)) {
+		i++;
+	} else if (i < map->n) {
 		const struct vringh_range *last = &map->ranges[i];
 		const uint64_t size = last->last - last->start + 1;
 
