@@ -24,6 +24,7 @@
 #include "harness/clock.h"
 #include "harness/context.h"
 #include "harness/program.h"
+#include "harness/quota.h"
 #include "virtio/access_iotlb.h"
 #include "virtio/access_kern.h"
 #include "virtio/access_user.h"
@@ -194,7 +195,7 @@ static void wake(struct end *me)
 		if (errno == EPIPE)
 			other_ended(me);
 		else if (errno != EINTR)
-			die(EXIT_FAILED, "cannot notify: %s", strerror(errno));
+			die(EXIT_FAILED, "cannot notify: %s", reason(errno));
 }
 
 /* By a signal or a debugger: no answer is to be expected. */
@@ -229,7 +230,7 @@ static void await_token(struct end *me)
 		if (ready > 0)
 			return;
 		if (ready < 0 && errno != EINTR)
-			die(EXIT_FAILED, "cannot sleep: %s", strerror(errno));
+			die(EXIT_FAILED, "cannot sleep: %s", reason(errno));
 		if (!ready && !is_stopped(guest_pid ? guest_pid : getppid()) &&
 		    ++tenths == timeout_s * 10)
 			die(EXIT_FAILED, "the %s has not answered for %u s "
@@ -249,7 +250,7 @@ static void sleep_until_woken(struct end *me)
 	if (!n)
 		other_ended(me);
 	if (n < 0)
-		die(EXIT_FAILED, "cannot sleep: %s", strerror(errno));
+		die(EXIT_FAILED, "cannot sleep: %s", reason(errno));
 	WRITE_ONCE(me->told->woken, me->told->woken + 1);
 }
 
@@ -581,13 +582,6 @@ static void run_in_turn(struct shared *shared)
 
 /* ---- Two processes ---- */
 
-static void pin(const char *option, int cpu)
-{
-	if (!pin_thread(cpu))
-		die(EXIT_CANNOT, "--%s: CPU %d was refused: %s", option, cpu,
-		    strerror(errno));
-}
-
 static int next_cpu(int cpu)
 {
 	do
@@ -626,7 +620,7 @@ static void open_pipe(int fds[2])
 {
 	if (pipe2(fds, O_CLOEXEC) ||
 	    fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0)
-		die(EXIT_FAILED, "cannot make a pipe: %s", strerror(errno));
+		die(EXIT_FAILED, "cannot make a pipe: %s", reason(errno));
 }
 
 static void *map_shared(int fd)
@@ -636,7 +630,7 @@ static void *map_shared(int fd)
 
 	if (p == MAP_FAILED)
 		die(EXIT_FAILED, "no memory for the ring: %zu bytes: %s",
-		    shared_bytes(), strerror(errno));
+		    shared_bytes(), reason(errno));
 	return p;
 }
 
@@ -648,7 +642,7 @@ static void __attribute__((noreturn)) guest_main(struct shared *theirs, int fd)
 
 	munmap(theirs, shared_bytes());
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	pin("guest-affinity", guest_cpu);
+	require_pin("guest-affinity", guest_cpu);
 	guest_end.told = &shared->guest;
 	guest_start((char *)shared, 0);
 	WRITE_ONCE(shared->guest_base, (uintptr_t)shared);
@@ -659,6 +653,7 @@ static void __attribute__((noreturn)) guest_main(struct shared *theirs, int fd)
 	start = now_ns();
 	guest_loop();
 	WRITE_ONCE(shared->elapsed_ns, now_ns() - start);
+	check_pin("guest-affinity", guest_cpu);
 	_exit(EXIT_DONE);
 }
 
@@ -677,7 +672,7 @@ static void run_parallel(struct shared *shared, int fd)
 	guest_pid = fork();
 	if (guest_pid < 0)
 		die(EXIT_FAILED, "cannot start a process: %s",
-		    strerror(errno));
+		    reason(errno));
 	/* An end held open by its reader would hide that the writer is gone. */
 	if (!guest_pid) {
 		close(kick[0]);
@@ -686,7 +681,7 @@ static void run_parallel(struct shared *shared, int fd)
 	}
 	close(kick[1]);
 	close(call[0]);
-	pin("host-affinity", host_cpu);
+	require_pin("host-affinity", host_cpu);
 	host_end.told = &shared->host;
 	sleep_until_woken(&host_end);
 	host_start(&vringh_user, (char *)shared,
@@ -697,6 +692,7 @@ static void run_parallel(struct shared *shared, int fd)
 		host_loop_ops();
 	else
 		host_loop_inlined();
+	check_pin("host-affinity", host_cpu);
 	if (waitpid(guest_pid, &status, 0) != guest_pid || !WIFEXITED(status))
 		die(EXIT_FAILED, "the guest's process ended early");
 	if (WEXITSTATUS(status))
@@ -925,7 +921,7 @@ int main(int argc, char **argv)
 	fd = memfd_create("vringh_test", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, shared_bytes()))
 		die(EXIT_FAILED, "no memory for the ring: %zu bytes: %s",
-		    shared_bytes(), strerror(errno));
+		    shared_bytes(), reason(errno));
 	shared = map_shared(fd);
 
 	if (!parallel && !in_turn) {
@@ -935,6 +931,7 @@ int main(int argc, char **argv)
 			run_parallel(shared, fd);
 		else
 			run_in_turn(shared);
+		quota_warn();
 		if (!quiet && format == FORMAT_HUMAN)
 			print_human(shared);
 		else if (!quiet && format == FORMAT_CSV)
