@@ -24,10 +24,14 @@ static bool has_word(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 
-	for (; list; list = strchr(list, ','), list += !!list)
+	while (list) {
 		if (!strncmp(list, word, len) &&
 		    (list[len] == ',' || !list[len]))
 			return true;
+		list = strchr(list, ',');
+		if (list)
+			list++;
+	}
 	return false;
 }
 
