@@ -161,6 +161,9 @@ static bool read_load(FILE *f, struct load *load)
 	while (f && fgets(line, sizeof(line), f)) {
 		double t[8];	/* user nice system idle iowait irq softirq steal */
 
+		/* the sum of all comes first, and looks alike to %d */
+		if (!strncmp(line, "cpu ", 4))
+			continue;
 		if (sscanf(line, "cpu%d %lf %lf %lf %lf %lf %lf %lf %lf",
 			   &load->cpu, t, t + 1, t + 2, t + 3, t + 4, t + 5,
 			   t + 6, t + 7) != 9)
