@@ -294,6 +294,44 @@ options() {
 	}'
 }
 
+# contrary WORD...: an option among the words for which $csv has a column, and no
+# row with that value
+contrary() {
+	{ printf '%s\n' "$@" | sed 's/^/ /' && whole "$csv"; } | awk -F, '
+	/^ / {
+		word = substr($0, 2)
+		if (name != "")
+			want[name] = word
+		name = at = ""
+		if (word !~ /^--[a-z]/)
+			next
+		at = index(word, "=")
+		name = substr(word, 3, at ? at - 3 : length(word))
+		gsub(/-/, "_", name)
+		if (at) {
+			want[name] = substr(word, at + 1)
+			name = ""
+		}
+		next
+	}
+	/^class,/ {
+		for (i = 6; i <= NF; i++)
+			column[i] = $i
+		next
+	}
+	{
+		for (i in column)
+			has[column[i], $i] = has[column[i]] = 1
+	}
+	END {
+		for (name in want)
+			if (name in has && !((name, want[name]) in has)) {
+				print name " " want[name]
+				exit
+			}
+	}'
+}
+
 # add_rows: appends the ringtest rows in what the run printed to $rows
 add_rows() {
 	awk -F, -v class="$class" -v guest="$guest" -v host="$host" '
@@ -658,6 +696,10 @@ if [ -s "$csv" ]; then
 		runs=$(printf '%s\n' "$runs" | not_done)
 		known=$(whole "$csv" | options | awk '
 			{ printf "%s%s", (NR > 1 ? "; " : ""), $0 }')
+		unlike=$(contrary "$@")
+		[ -z "$unlike" ] || die "--resume: the command asks for" \
+			"$unlike, and $csv has no run with that: give its" \
+			"options, or another FILE"
 		ran=${known%%, *}
 		for word; do
 			[ "${word##*/}" != "$ran" ] || ran=
