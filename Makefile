@@ -20,9 +20,13 @@ TOOL_OBJS := $(filter-out $(RING_ONLY),$(HARNESS))
 
 all: $(LAYOUTS) $(TOOLS)
 
+ifneq ($(shell mkdir -p build 2>/dev/null; test -w build && echo yes),yes)
+$(error cannot write to $(CURDIR)/build: make a copy of the tree that is yours)
+endif
+
 # The first flags with which this compiler links across objects. clang does so
 # with lld or with LLVM's plugin for ld.
-try = mkdir -p build && echo 'int main(void) { return 0; }' >build/try.c && \
+try = echo 'int main(void) { return 0; }' >build/try.c && \
 	$(CC) $(CFLAGS) $(1) build/try.c -o build/try 2>/dev/null && echo $(1)
 ifeq ($(LTO),1)
 lto := $(or $(shell $(call try,-flto=auto)), \
@@ -50,7 +54,6 @@ define buildinfo
 #define BUILD_FLAGS $(call c_string,$(flags_told))
 #define BUILD_LTO $(if $(lto),1,0)
 endef
-$(shell mkdir -p build)
 $(file >build/buildinfo.new,$(buildinfo))
 $(shell cmp -s build/buildinfo.new build/buildinfo.h || \
 	cp build/buildinfo.new build/buildinfo.h)
