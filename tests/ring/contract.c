@@ -91,7 +91,8 @@ static bool use(void)
 	if (ring_info.batches)
 		CALL(used_empty); /* what the guest held back is due now */
 	if (CALL(avail_empty) != (used == added))
-		wrong("avail_empty says %d", avail_empty());
+		wrong("avail_empty says %d, not %d", avail_empty(),
+		      used == added);
 	if (!CALL(use_buf, &len, &buf)) {
 		if (used != added)
 			wrong("use_buf finds nothing");
@@ -117,7 +118,7 @@ static bool get(void)
 	if (ring_info.batches)
 		CALL(avail_empty);
 	if (ring_info.completes && CALL(used_empty) != (got == used))
-		wrong("used_empty says %d", used_empty());
+		wrong("used_empty says %d, not %d", used_empty(), got == used);
 	data = CALL(get_buf, &len, &buf);
 	if (!data) {
 		if (ring_info.completes && got != used)
