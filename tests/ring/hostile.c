@@ -204,7 +204,7 @@ static bool survives(int victim, uint32_t size)
 		printf("     size %u: the other side writes nowhere\n", size);
 		return false;
 	}
-	for (int n = 0; n < 20; n++) {
+	for (int n = getenv("CHECK_SHORT") ? 4 : 20; n; n--) {
 		pid_t child;
 		int status;
 
