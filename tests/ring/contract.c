@@ -338,8 +338,8 @@ int main(void)
 {
 	const unsigned sizes[] = { 1, 2, 3, 4, 5, 100, 256, 1000,
 				   ring_info.max_size, 0 };
-	/* a ring of all memory takes long to fill */
 	const unsigned few[] = { 1, 2, 3, 4, 5, 100, 256, 0 };
+	/* a ring of all memory takes long to fill */
 	const unsigned small[] = { 1, 2, 3, 4, 5, 100, 256, 1000,
 				   ring_info.max_size < 1 << 17 ?
 				   ring_info.max_size : 1 << 17, 0 };
