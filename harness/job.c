@@ -62,8 +62,33 @@ static void handle(int sig, void (*handler)(int))
 		sigaction(sig, &sa, NULL);
 }
 
+/* Who was our child before any job, as a shell's >(tee log) is after its exec. */
+static int not_ours[64];
+static unsigned nr_not_ours;
+
+static void remember_children(void)
+{
+	FILE *f = fopen("/proc/thread-self/children", "re");
+
+	while (f && nr_not_ours < 64 &&
+	       fscanf(f, "%d", &not_ours[nr_not_ours]) == 1)
+		nr_not_ours++;
+	if (f)
+		fclose(f);
+}
+
+static bool is_ours(int child)
+{
+	for (unsigned i = 0; i < nr_not_ours; i++)
+		if (not_ours[i] == child)
+			return false;
+	/* a job's are in a group of its own, or in one that they made */
+	return getsid(child) == getsid(0) && getpgid(child) != getpgrp();
+}
+
 void jobs_init(void)
 {
+	remember_children();
 	sigprocmask(SIG_BLOCK, NULL, &usual_signals);
 	sigemptyset(&our_signals);
 	/* inherited as ignored, they would cost us a status, or the end */
@@ -102,10 +127,10 @@ static bool signal_left(pid_t pid, int sig)
 	while (f && fscanf(f, "%d", &child) == 1) {
 		pid_t theirs = getpgid(child);
 
-		if (getsid(child) != getsid(0) || theirs == pid)
+		if (theirs == pid || !is_ours(child))
 			continue;
 		found = true;
-		kill(theirs > 1 && theirs != getpgrp() ? -theirs : child, sig);
+		kill(theirs > 1 ? -theirs : child, sig);
 	}
 	if (f)
 		fclose(f);

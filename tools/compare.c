@@ -620,8 +620,7 @@ static void show_progress(uint64_t first_ns, uint64_t looked)
 	static uint64_t last_ns;
 	uint64_t now = now_ns();
 	double left = max_time_ns - spent_ns(), need = runs;
-	char line[80];
-	int len;
+	char line[80], more_text[80] = "";
 
 	if (!isatty(2) || now - last_ns < 100000000)
 		return;
@@ -630,11 +629,12 @@ static void show_progress(uint64_t first_ns, uint64_t looked)
 		need = looked * (width / resolve) * (width / resolve);
 	if (need > rounds)
 		left = fmin(left, (now - first_ns) * (need / rounds - 1));
-	len = snprintf(line, sizeof(line), "round %llu, %.0f s left",
-		       (unsigned long long)rounds, fmax(left, 0) / 1e9);
 	if (!runs && looked)
-		snprintf(line + len, sizeof(line) - len,
-			 ", interval of %.2g %%, to be %g %%", width, resolve);
+		snprintf(more_text, sizeof(more_text), ", interval of %.2g %%, "
+			 "to be %g %%", width, resolve);
+	snprintf(line, sizeof(line), "round %llu, %.9g s left%s",
+		 (unsigned long long)rounds, round(fmax(left, 0) / 1e9),
+		 more_text);
 	progress(line);
 }
 
