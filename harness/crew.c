@@ -57,7 +57,8 @@ static void on_signal(int sig)
 /* Once is enough. */
 static void open_events(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+				       SIGXCPU };
 	struct sigaction sa = { .sa_handler = on_signal,
 				.sa_flags = SA_RESTART }, old;
 
@@ -65,7 +66,7 @@ static void open_events(void)
 		return;
 	if (pipe2(events, O_CLOEXEC))
 		die(EXIT_FAILED, "cannot make a pipe: %s", reason(errno));
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 5; i++)
 		/* one that is ignored, as under nohup, stays so */
 		if (!sigaction(signals[i], NULL, &old) &&
 		    old.sa_handler != SIG_IGN)

@@ -88,6 +88,8 @@ static bool is_ours(int child)
 
 void jobs_init(void)
 {
+	sigset_t ignored;
+
 	remember_children();
 	sigprocmask(SIG_BLOCK, NULL, &usual_signals);
 	sigemptyset(&our_signals);
@@ -105,7 +107,11 @@ void jobs_init(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
+					POSIX_SPAWN_SETSIGDEF |
 					POSIX_SPAWN_SETPGROUP);
+	sigemptyset(&ignored);
+	sigaddset(&ignored, SIGXFSZ);	/* by us alone */
+	posix_spawnattr_setsigdefault(&attr, &ignored);
 	posix_spawnattr_setsigmask(&attr, &usual_signals);
 	posix_spawnattr_setpgroup(&attr, 0);
 }

@@ -317,6 +317,8 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
 	int nr_longs = 0;
 
 	keep_standard_fds();
+	/* a file that grows too large is an error like others, and told so */
+	signal(SIGXFSZ, SIG_IGN);
 	for (int i = 0; opts[i].name; i++) {
 		const struct opt *o = &opts[i];
 

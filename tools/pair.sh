@@ -11,7 +11,8 @@
 
 export LC_ALL=C
 if [ -n "$CPUS" ]; then
-	if ! printf '%s\n' "$CPUS" | grep -Eqx '[0-9]+ +[0-9]+'; then
+	if ! printf '%s\n' "$CPUS" | tr '\n' x |
+		grep -Eqx '[0-9]+ +[0-9]+x'; then
 		echo "pair.sh: CPUS='$CPUS' is no pair: give two, like" \
 			'CPUS="0 1" (guest, host)' >&2
 		exit 2

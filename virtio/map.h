@@ -109,11 +109,15 @@ static inline void vringh_map_remove(struct vringh_map *map, uint64_t start,
 static inline int vringh_map_copy(struct vringh_map *to,
 				  const struct vringh_map *from)
 {
+	void *p;
+
 	if (!from->n)
 		return 0;
-	to->ranges = malloc(from->n * sizeof(*to->ranges));
-	if (!to->ranges)
+	/* an emptied map may have room yet */
+	p = realloc(to->ranges, from->n * sizeof(*to->ranges));
+	if (!p)
 		return -ENOMEM;
+	to->ranges = p;
 	memcpy(to->ranges, from->ranges, from->n * sizeof(*to->ranges));
 	to->n = to->room = from->n;
 	return 0;
