@@ -24,8 +24,9 @@ struct crew {
  * when all have ended. Meanwhile it calls @look, unless that is NULL,
  * CREW_LOOKS_PER_S times a second, and warns if the whole process was stopped
  * for a while. Ends the program if a thread cannot be had or was moved off the
- * CPU that crew_pin() gave it, and in good order, as die() does, if SIGINT,
- * SIGTERM or SIGHUP comes. A second signal, a second later, ends it at once.
+ * CPU that crew_pin() gave it, and in good order, as die() does, if a signal
+ * comes that is to end it: SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU. A second
+ * one, a second later, ends it at once.
  */
 void crew_run(unsigned size, void (*fn)(void *), void *const *args,
 	      void (*look)(void));
