@@ -27,7 +27,7 @@ void progress(const char *line)
 	static bool shown;
 
 	if (line)
-		fprintf(stderr, "\r%-79s", line);
+		fprintf(stderr, "\r%-79.79s", line);
 	else if (shown)
 		fprintf(stderr, "\r%-79s\r", "");
 	if (line || shown)

@@ -620,7 +620,7 @@ static void show_progress(uint64_t first_ns, uint64_t looked)
 	static uint64_t last_ns;
 	uint64_t now = now_ns();
 	double left = max_time_ns - spent_ns(), need = runs;
-	char line[80], more_text[80] = "";
+	char line[160], more_text[80] = "";
 
 	if (!isatty(2) || now - last_ns < 100000000)
 		return;
