@@ -8,15 +8,14 @@ VERSION = 0.1
 V ?= 0
 Q = $(if $(filter 1,$(V)),,@)
 
-# A layout is a .c file at the top, a tool one under tools/.
+# A layout is a .c file at the top; a tool is one in tools/, or a folder of them.
+# lib/ knows no ring, harness/ is what a layout is linked with.
 LAYOUTS := $(filter-out main,$(basename $(wildcard *.c)))
-TOOLS := $(basename $(notdir $(wildcard tools/*.c)))
-HARNESS := $(patsubst %.c,build/%.o,$(wildcard harness/*.c))
-TOOL_ONLY := $(addprefix build/harness/,job.o machine.o stats.o)
-RING_ONLY := $(addprefix build/harness/,config.o phases.o report.o \
-	side.o verify.o)
-RING_OBJS := $(filter-out $(TOOL_ONLY),$(HARNESS))
-TOOL_OBJS := $(filter-out $(RING_ONLY),$(HARNESS))
+TOOLS := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
+	$(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/*.c)))))
+objects = $(patsubst %.c,build/%.o,$(wildcard $(1)))
+LIB := $(call objects,lib/*.c)
+HARNESS := build/main.o $(call objects,harness/*.c) $(LIB)
 
 all: $(LAYOUTS) $(TOOLS)
 
@@ -38,8 +37,9 @@ endif
 endif
 
 FLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra $(firstword $(lto)) -pthread
-COMPILE = $(CC) $(FLAGS) $(CPPFLAGS) -I. -MMD -MP -c
-LINK = $(CC) $(FLAGS) $(wordlist 2,9,$(lto)) $(LDFLAGS)
+# A layout is called what its file is.
+COMPILE = $(CC) $(FLAGS) $(CPPFLAGS) -DRING_NAME='"$(*F)"' -I. -MMD -MP -c
+LINK = $(CC) $(FLAGS) $(wordlist 2,9,$(lto)) -Wl,--as-needed $(LDFLAGS)
 
 # Objects made with other flags are stale: all depend on this, which changes
 # only if they do. What maps the names of directories is left out, for it is given
@@ -62,20 +62,21 @@ build/%.o: %.c build/buildinfo.h
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $< -o $@
 
-$(LAYOUTS): %: build/%.o build/main.o $(RING_OBJS)
-	$(Q)$(LINK) $^ -o $@
-
-$(TOOLS): %: build/tools/%.o $(TOOL_OBJS)
+$(LAYOUTS): %: build/%.o $(HARNESS)
+$(foreach tool,$(TOOLS),$(eval $(tool): \
+	$(call objects,tools/$(tool).c tools/$(tool)/*.c)))
+$(TOOLS): $(LIB)
+$(LAYOUTS) $(TOOLS):
 	$(Q)$(LINK) $^ -o $@ -lm
 
 bench: all
-	@tools/bench.sh $(LAYOUTS)
+	@scripts/bench $(LAYOUTS)
 
 bench-scale: all
-	@tools/bench-scale.sh build/bench-scale $(LAYOUTS)
+	@scripts/bench-scale build/bench-scale $(LAYOUTS)
 
 claims: all
-	@tools/claims.sh
+	@scripts/claims
 
 # ---- Tests: tests/*.test, and C programs that report in the same way ----
 
@@ -103,16 +104,15 @@ check-long: all $(UNIT) $(FAULTY)
 	@LIMIT=7200 CHECK_LONG=1 tests/run $(wildcard tests/*-long.test) \
 		tests/threads.test tests/faults.test
 
-$(UNIT): build/tests/%: build/tests/unit/%.o $(TOOL_OBJS)
+$(UNIT): build/tests/%: build/tests/unit/%.o $(LIB)
+# memory.c gives way to hostile.c, which puts guard pages round a ring.
 $(CONTRACTS): build/tests/contract_%: build/tests/ring/contract.o \
-	build/tests/ring/hostile.o build/%.o \
-	$(filter-out build/harness/memory.o,$(TOOL_OBJS))
+	build/tests/ring/hostile.o build/%.o $(filter-out %/memory.o,$(LIB))
 $(FAULTY): build/tests/faulty_%: build/tests/ring/faults.o build/faulty/%.o \
-	build/faulty/main.o $(RING_OBJS:build/%=build/faulty/%)
-$(BROKEN): build/tests/ring/broken.o build/main.o $(RING_OBJS)
+	$(HARNESS:build/%=build/faulty/%)
+$(BROKEN): build/tests/ring/broken.o $(HARNESS)
 $(MARKED): build/tests/marked_%: build/marked/tests/ring/marked.o \
-	build/marked/%.o build/marked/harness/memory.o \
-	build/marked/harness/program.o
+	build/marked/%.o $(LIB:build/%=build/marked/%)
 $(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN):
 	$(Q)$(LINK) $^ -o $@ -lm
 
@@ -137,20 +137,20 @@ build/marked/%.o: %.c build/buildinfo.h
 
 # Each barrier weakened in turn: what notices?
 mutants:
-	@tests/mutants $(LAYOUTS)
+	@devtools/mutants $(LAYOUTS)
 
 # Everything verified for DURATION seconds, at random.
 soak: all $(FAULTY)
-	@tests/soak $(LAYOUTS)
+	@devtools/soak $(LAYOUTS)
 
 # Static analysis, and valgrind.
 lint: all
-	@LIMIT=1800 tests/run tests/lint
+	@LIMIT=1800 tests/run devtools/lint
 
 # Compiled for other CPUs, run under qemu-user.
 ARCHS ?= aarch64 s390x riscv64 ppc64le i386
 check-arch:
-	@ARCHS="$(ARCHS)" LIMIT=1800 tests/run tests/arch
+	@ARCHS="$(ARCHS)" LIMIT=1800 tests/run devtools/arch
 
 # ---- The rest ----
 
@@ -164,11 +164,11 @@ install: all
 			$(call quote,$(PREFIX)) >&2; exit 1 ;; esac
 	install -d -- $(call quote,$(root)/libexec/ringtest) \
 		$(call quote,$(root)/bin) $(call quote,$(root)/share/man/man1)
-	install $(LAYOUTS) $(TOOLS) run-on-all.sh tools/plot-samples \
-		tools/plot-phases -- $(call quote,$(root)/libexec/ringtest)
+	install $(LAYOUTS) $(TOOLS) run-on-all.sh $(wildcard tools/plot-*) \
+		-- $(call quote,$(root)/libexec/ringtest)
 	install -m 644 tools/lib.sh -- $(call quote,$(root)/libexec/ringtest)
 	install tools/ringtest -- $(call quote,$(root)/bin)
-	install -m 644 doc/*.1 -- $(call quote,$(root)/share/man/man1)
+	install -m 644 man/*.1 -- $(call quote,$(root)/share/man/man1)
 
 help:
 	@echo 'make              build everything: $(LAYOUTS) $(TOOLS)'

@@ -8,11 +8,11 @@
 #include <sched.h>
 
 #include "main.h"
-#include "harness/clock.h"
+#include "lib/clock.h"
 #include "harness/config.h"
-#include "harness/crew.h"
+#include "lib/crew.h"
 #include "harness/phases.h"
-#include "harness/program.h"
+#include "lib/program.h"
 #include "harness/report.h"
 #include "harness/side.h"
 #include "harness/verify.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The contract between main.c and a ring layout. A layout is one file at the
- * top of the tree; its name is the name of the binary.
+ * top of the tree; its name is the name of the binary, and RING_NAME here.
  *
  * A *guest* adds buffers and gets them back, a *host* uses them; each is one
  * thread. A *kick* wakes the host, a *call* wakes the guest.
@@ -13,15 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "harness/barrier.h"
-#include "harness/event.h"
-#include "harness/memory.h"
+#include "harness/config.h"
+#include "lib/barrier.h"
+#include "lib/memory.h"
 
 /* ---- What a layout implements ---- */
 
 /* What it can do. Read by main.c before anything else, from any thread. */
 struct ring_info {
-	const char *name;
+	const char *name;	/* RING_NAME, which is that of the file */
 	unsigned min_size, max_size;	/* entries */
 	bool power_of_two;		/* no other size will do */
 	uint32_t max_len;		/* longest buffer, bytes; 0: the length
@@ -102,26 +102,7 @@ void call_used(void);
 
 /* ---- What main.c provides ---- */
 
-/* The command line. Constant while the threads run; on lines of its own. */
-extern struct config {
-	uint64_t run_cycles;	/* buffers in a run */
-	uint64_t outstanding;	/* most that the guest has under way */
-	uint32_t ring_size;	/* entries */
-	uint32_t batch;		/* adds to a kick, uses to a call */
-	uint32_t param;		/* the layout's own; 0: not set */
-	uint32_t origin;	/* where counters start; not 0 only in tests */
-	uint32_t guest_work, host_work;	/* cycles burnt per buffer */
-	uint32_t hold;		/* cycles to hold off after polling in vain */
-	uint32_t exit_cycles;
-	uint32_t repeat;
-	uint32_t timeout_s;	/* 0: never */
-	int guest_cpu, host_cpu;	/* -1: not pinned */
-	int format;
-	const char *phases;	/* a file; NULL: not asked for */
-	bool sleep, relax, exit, poll_first, verify, quiet;
-	bool one_cpu;		/* guest and host have but one CPU */
-} __cache_aligned config;
-ASSERT_APART(struct config);
+/* Of config (harness/config.h) a layout reads ring_size, param and origin. */
 
 /* Wake the host (guest's thread), the guest (host's thread). Full barriers. */
 void kick(void);

@@ -6,7 +6,7 @@
 #include "main.h"
 
 const struct ring_info ring_info = {
-	.name = "noring",
+	.name = RING_NAME,
 	.min_size = 1,
 	.max_size = UINT32_MAX,
 };

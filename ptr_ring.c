@@ -31,7 +31,7 @@ static struct guest {
 ASSERT_APART(struct guest);
 
 const struct ring_info ring_info = {
-	.name = PTR_RING_CLEAR_FIRST ? "ptr_ring_clear_first" : "ptr_ring",
+	.name = RING_NAME,
 	.min_size = 1,
 	.max_size = 1 << 24,
 	.addresses = true,

@@ -38,8 +38,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/barrier.h"
-#include "harness/spinlock.h"
+#include "lib/barrier.h"
+#include "lib/spinlock.h"
 
 struct ptr_ring {
 	uint32_t producer __cache_aligned;	/* next slot to fill */

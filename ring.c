@@ -21,6 +21,7 @@
  *	D  a descriptor used, against call_index armed
  */
 #include "main.h"
+#include "virtio/event.h"
 
 #ifndef COMPACT
 #define COMPACT 0
@@ -93,7 +94,7 @@ static struct host {
 ASSERT_APART(struct host);
 
 const struct ring_info ring_info = {
-	.name = COMPACT ? "ring_compact" : "ring",
+	.name = RING_NAME,
 	.min_size = 1,
 	.max_size = 32768,	/* half of what an event index can tell apart */
 	.power_of_two = true,

@@ -16,7 +16,7 @@
  * first or last entries of its ring, as virtio lays them out.
  *
  * A variant defines CONSUME and includes this file; one with another host
- * defines RING_NAME and HOST_SIDE, the file that has it. How a consumer finds
+ * defines HOST_SIDE, the file that has it. How a consumer finds
  * out what is new:
  */
 enum {
@@ -31,13 +31,6 @@ enum {
 #ifndef CONSUME
 #define CONSUME BY_INDEX
 #endif
-#ifndef RING_NAME
-#define RING_NAME                                                              \
-	(CONSUME == BY_ENTRY ? "virtio_ring_poll" :                            \
-	 CONSUME == IN_ORDER ? "virtio_ring_inorder" :                         \
-	 CONSUME == BATCHED  ? "virtio_ring_batched" :                         \
-			       "virtio_ring_0_9")
-#endif
 /*
  * Edges:
  *	A  guest to host: descriptor and entry, then idx
@@ -48,6 +41,7 @@ enum {
  *	F  BY_ENTRY's B: length used, then the id
  */
 #include "main.h"
+#include "virtio/event.h"
 #include "virtio/vring.h"
 
 /*

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
 /* vringh_byhand: vringh_kern without vringh, its checks written out. */
-#define RING_NAME "vringh_byhand"
 #define HOST_SIDE "virtio/byhand_ring.h"
 #include "virtio_ring_0_9.c"

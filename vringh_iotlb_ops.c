@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* vringh_iotlb_ops: vringh_iotlb, its access called through pointers. */
-#define RING_NAME "vringh_iotlb_ops"
 #define OPS
 #define HOST_SIDE "virtio/vringh_ring.h"
 #define ACCESS	  vringh_iotlb

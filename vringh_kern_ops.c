@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* vringh_kern_ops: vringh_kern, its access called through pointers. */
-#define RING_NAME "vringh_kern_ops"
 #define OPS
 #define HOST_SIDE "virtio/vringh_ring.h"
 #define ACCESS	  vringh_kern

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* vringh_user_ops: vringh_user, its access called through pointers. */
-#define RING_NAME "vringh_user_ops"
 #define OPS
 #define HOST_SIDE "virtio/vringh_ring.h"
 #define ACCESS	  vringh_user

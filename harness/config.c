@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "affinity.h"
+#include "lib/affinity.h"
 #include "config.h"
-#include "crew.h"
+#include "lib/crew.h"
 #include "main.h"
-#include "program.h"
+#include "lib/program.h"
 
 #define NO_LIMIT UINT64_MAX
 #define AUTO	 UINT32_MAX

@@ -2,6 +2,32 @@
 #ifndef HARNESS_CONFIG_H
 #define HARNESS_CONFIG_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/barrier.h"
+
+/* The command line. Constant while the threads run; on lines of its own. */
+extern struct config {
+	uint64_t run_cycles;	/* buffers in a run */
+	uint64_t outstanding;	/* most that the guest has under way */
+	uint32_t ring_size;	/* entries */
+	uint32_t batch;		/* adds to a kick, uses to a call */
+	uint32_t param;		/* the layout's own; 0: not set */
+	uint32_t origin;	/* where counters start; not 0 only in tests */
+	uint32_t guest_work, host_work;	/* cycles burnt per buffer */
+	uint32_t hold;		/* cycles to hold off after polling in vain */
+	uint32_t exit_cycles;
+	uint32_t repeat;
+	uint32_t timeout_s;	/* 0: never */
+	int guest_cpu, host_cpu;	/* -1: not pinned */
+	int format;
+	const char *phases;	/* a file; NULL: not asked for */
+	bool sleep, relax, exit, poll_first, verify, quiet;
+	bool one_cpu;		/* guest and host have but one CPU */
+} __cache_aligned config;
+ASSERT_APART(struct config);
+
 /*
  * Fills in config from the command line of a ring binary. What is wrong in
  * itself ends the program with EXIT_USAGE, what this machine or this layout

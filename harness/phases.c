@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "clock.h"
+#include "lib/clock.h"
 #include "main.h"
 #include "phases.h"
-#include "program.h"
+#include "lib/program.h"
 
 #define POINTS 4096
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "context.h"
+#include "lib/context.h"
 #include "main.h"
-#include "program.h"
-#include "quota.h"
+#include "lib/program.h"
+#include "lib/quota.h"
 #include "report.h"
 
 #define SCHEMA 1

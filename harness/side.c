@@ -4,10 +4,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "crew.h"
+#include "lib/clock.h"
+#include "lib/crew.h"
 #include "main.h"
-#include "program.h"
+#include "lib/program.h"
 #include "side.h"
 
 void side_open(struct side *side)

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "barrier.h"
+#include "lib/barrier.h"
 
 enum where { STARTING, RUNNING, POLLING, SLEEPING, DONE };
 

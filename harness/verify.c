@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "main.h"
-#include "program.h"
+#include "lib/program.h"
 #include "verify.h"
 
 /*

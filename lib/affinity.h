@@ -4,8 +4,8 @@
  * started with: where threads run that are not pinned. A thread may be pinned
  * elsewhere, too, isolated CPUs above all, if the kernel takes it.
  */
-#ifndef HARNESS_AFFINITY_H
-#define HARNESS_AFFINITY_H
+#ifndef LIB_AFFINITY_H
+#define LIB_AFFINITY_H
 
 #include <stdbool.h>
 

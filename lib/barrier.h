@@ -18,8 +18,8 @@
  * Who uses one for ordering gives the edge a letter, at both its ends:
  *	A.release: what is published before what. Pairs with A.acquire in ...
  */
-#ifndef HARNESS_BARRIER_H
-#define HARNESS_BARRIER_H
+#ifndef LIB_BARRIER_H
+#define LIB_BARRIER_H
 
 #include <stdbool.h>
 #include <stdint.h>

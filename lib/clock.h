@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HARNESS_CLOCK_H
-#define HARNESS_CLOCK_H
+#ifndef LIB_CLOCK_H
+#define LIB_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where and with what a measurement was made, as every program reports it. */
-#ifndef HARNESS_CONTEXT_H
-#define HARNESS_CONTEXT_H
+#ifndef LIB_CONTEXT_H
+#define LIB_CONTEXT_H
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
  * Edge:
  *	M  each thread to all others: what it did before crew_meet
  */
-#ifndef HARNESS_CREW_H
-#define HARNESS_CREW_H
+#ifndef LIB_CREW_H
+#define LIB_CREW_H
 
 #include <stdbool.h>
 #include <stdint.h>

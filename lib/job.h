@@ -3,8 +3,8 @@
  * Programs that are run one by one and measured from outside. Each has a
  * process group of its own, so that all that it starts can be ended with it.
  */
-#ifndef HARNESS_JOB_H
-#define HARNESS_JOB_H
+#ifndef LIB_JOB_H
+#define LIB_JOB_H
 
 #include <spawn.h>
 #include <stdbool.h>

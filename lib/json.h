@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HARNESS_JSON_H
-#define HARNESS_JSON_H
+#ifndef LIB_JSON_H
+#define LIB_JSON_H
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * Warnings on stderr, each once: how the machine may spoil what is measured.
  * README has a heading for each, the words before its first colon.
  */
-#ifndef HARNESS_MACHINE_H
-#define HARNESS_MACHINE_H
+#ifndef LIB_MACHINE_H
+#define LIB_MACHINE_H
 
 /* Before the runs: the speed of the CPUs that we may use. */
 void machine_start(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HARNESS_MEMORY_H
-#define HARNESS_MEMORY_H
+#ifndef LIB_MEMORY_H
+#define LIB_MEMORY_H
 
 #include <stddef.h>
 

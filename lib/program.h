@@ -3,8 +3,8 @@
  * What every program here does alike: its name, its last words, its command
  * line. Nothing in this file is for a hot path.
  */
-#ifndef HARNESS_PROGRAM_H
-#define HARNESS_PROGRAM_H
+#ifndef LIB_PROGRAM_H
+#define LIB_PROGRAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

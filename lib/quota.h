@@ -4,8 +4,8 @@
  * time, until the period (mostly 100 ms) is over. To whoever measures, that is
  * two speeds. Versions 1 and 2 of cgroups.
  */
-#ifndef HARNESS_QUOTA_H
-#define HARNESS_QUOTA_H
+#ifndef LIB_QUOTA_H
+#define LIB_QUOTA_H
 
 #include <stdbool.h>
 #include <stdint.h>

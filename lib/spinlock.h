@@ -7,14 +7,14 @@
  * Edge:
  *	L  one holder to the next: all that was done under the lock
  */
-#ifndef HARNESS_SPINLOCK_H
-#define HARNESS_SPINLOCK_H
+#ifndef LIB_SPINLOCK_H
+#define LIB_SPINLOCK_H
 
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "harness/barrier.h"
+#include "lib/barrier.h"
 
 struct spinlock {
 	uint32_t held;

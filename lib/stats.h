@@ -4,8 +4,8 @@
  * shape: every interval comes from ranks. @alpha is how often an interval may
  * miss: 0.05 for one of 95 %.
  */
-#ifndef HARNESS_STATS_H
-#define HARNESS_STATS_H
+#ifndef LIB_STATS_H
+#define LIB_STATS_H
 
 #include <stdbool.h>
 #include <stddef.h>

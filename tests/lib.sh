@@ -4,6 +4,8 @@
 # What the test scripts share: each behaviour reports one line, which
 # tests/run counts. A script runs from the top of the tree.
 
+. devtools/tree.sh
+
 # What is tested has the user's locale; what a test works out has none.
 awk() { LC_ALL=C command awk "$@"; }
 

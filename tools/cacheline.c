@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "harness/affinity.h"
-#include "harness/barrier.h"
-#include "harness/clock.h"
-#include "harness/context.h"
-#include "harness/crew.h"
-#include "harness/memory.h"
-#include "harness/program.h"
-#include "harness/quota.h"
+#include "lib/affinity.h"
+#include "lib/barrier.h"
+#include "lib/clock.h"
+#include "lib/context.h"
+#include "lib/crew.h"
+#include "lib/memory.h"
+#include "lib/program.h"
+#include "lib/quota.h"
 
 #define LINE	    64
 #define BLOCK_LINES 256	/* 16 KiB: in anyone's first-level cache */

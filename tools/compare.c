@@ -19,13 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/clock.h"
-#include "harness/context.h"
-#include "harness/job.h"
-#include "harness/json.h"
-#include "harness/machine.h"
-#include "harness/program.h"
-#include "harness/stats.h"
+#include "lib/clock.h"
+#include "lib/context.h"
+#include "lib/job.h"
+#include "lib/json.h"
+#include "lib/machine.h"
+#include "lib/program.h"
+#include "lib/stats.h"
 
 #define MAX_COMMANDS 26		/* a letter each */
 #define MAX_OUTPUT   (16 << 20)	/* of what a command wrote, looked at */

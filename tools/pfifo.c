@@ -23,16 +23,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/affinity.h"
-#include "harness/barrier.h"
-#include "harness/clock.h"
-#include "harness/context.h"
-#include "harness/crew.h"
-#include "harness/memory.h"
-#include "harness/program.h"
-#include "harness/quota.h"
-#include "harness/spinlock.h"
-#include "harness/stats.h"
+#include "lib/affinity.h"
+#include "lib/barrier.h"
+#include "lib/clock.h"
+#include "lib/context.h"
+#include "lib/crew.h"
+#include "lib/memory.h"
+#include "lib/program.h"
+#include "lib/quota.h"
+#include "lib/spinlock.h"
+#include "lib/stats.h"
 #include "ptr_ring.h"
 
 #define MAX_THREADS 64

@@ -20,11 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/affinity.h"
-#include "harness/clock.h"
-#include "harness/context.h"
-#include "harness/program.h"
-#include "harness/quota.h"
+#include "lib/affinity.h"
+#include "lib/clock.h"
+#include "lib/context.h"
+#include "lib/program.h"
+#include "lib/quota.h"
 #include "virtio/access_iotlb.h"
 #include "virtio/access_kern.h"
 #include "virtio/access_user.h"

@@ -4,7 +4,7 @@
  * vringh makes, for memory of our own, written out. What vringh_kern is
  * measured against.
  */
-#include "harness/program.h"
+#include "lib/program.h"
 
 struct piece {
 	uint64_t addr;

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/barrier.h"
-#include "harness/event.h"
+#include "lib/barrier.h"
+#include "virtio/event.h"
 #include "virtio/vring.h"
 
 /* One piece of a buffer. */

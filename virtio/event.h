@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HARNESS_EVENT_H
-#define HARNESS_EVENT_H
+#ifndef VIRTIO_EVENT_H
+#define VIRTIO_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

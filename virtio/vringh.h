@@ -51,8 +51,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "harness/barrier.h"
-#include "harness/event.h"
+#include "lib/barrier.h"
+#include "virtio/event.h"
 #include "virtio/vring.h"
 
 #define __vringh_inline inline __attribute__((always_inline))

@@ -8,7 +8,7 @@
 #include "virtio/access_kern.h"
 #include "virtio/access_user.h"
 
-#include "harness/program.h"
+#include "lib/program.h"
 
 static struct host {
 	struct vringh vrh;

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/program.h"
+#include "lib/program.h"
 #include "main.h"
 #include "tests/ring/hostile.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Does a layout touch what guest and host share through harness/barrier.h
+ * Does a layout touch what guest and host share through lib/barrier.h
  * only? The layout is compiled with -fsanitize=thread, so that the compiler
  * calls a function at each plain access and at each marked one; here are those
  * functions. A byte that both sides touched, and one of them wrote, must never
@@ -293,7 +293,7 @@ static bool tell(const struct touch *plain, enum side who, const char *layout)
 	if (f)
 		pclose(f);
 	printf("     %s: %s, the %s's, %s memory that the %s touches too, "
-	       "without harness/barrier.h: %s\n", layout, plain->in,
+	       "without lib/barrier.h: %s\n", layout, plain->in,
 	       who == GUEST ? "guest" : "host",
 	       plain->write ? "writes" : "reads",
 	       who == GUEST ? "host" : "guest", line);

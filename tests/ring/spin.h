@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests/mutants, included before harness/side.c: an eventfd that is spun
+ * For devtools/mutants, included before harness/side.c: an eventfd that is spun
  * on. Waking a thread through the kernel takes tens of microseconds, and a
  * notification is lost in tens of nanoseconds; this way the two sides meet
  * there a hundred times as often.
@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "harness/barrier.h"
+#include "lib/barrier.h"
 
 static struct {
 	uint64_t count __cache_aligned;

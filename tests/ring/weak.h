@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests/mutants, which compiles with -include of this file and writes
+ * For devtools/mutants, which compiles with -include of this file and writes
  * weak_ before one accessor at a time: the same access, without its ordering.
  */
 

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "harness/event.h"
+#include "virtio/event.h"
 
 static bool meant(uint16_t event, uint16_t next, uint32_t since)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/json.h"
+#include "lib/json.h"
 
 #define LENGTH(x) (sizeof(x) / sizeof(*(x)))
 #define BAD	  "\\ufffd"

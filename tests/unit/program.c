@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/program.h"
+#include "lib/program.h"
 
 static void tell(bool good, const char *name)
 {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "harness/clock.h"
+#include "lib/clock.h"
 #include "ptr_ring.h"
 
 #define MOST 4

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "harness/context.h"
-#include "harness/quota.h"
+#include "lib/context.h"
+#include "lib/quota.h"
 
 static char root[] = "/tmp/ringtest.XXXXXX";
 

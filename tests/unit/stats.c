@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/stats.h"
+#include "lib/stats.h"
 
 #define LENGTH(x) (sizeof(x) / sizeof(*(x)))
 

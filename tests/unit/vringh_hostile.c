@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "harness/clock.h"
+#include "lib/clock.h"
 #include "virtio/access_iotlb.h"
 #include "virtio/access_user.h"
 

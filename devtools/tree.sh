@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+#
+# What the tree is made of, said once; for scripts that run at its top.
+
+# c_files: all of ours, headers too
+c_files() {
+	ls ./*.[ch] | sed 's|^\./||'
+	find harness lib tests tools virtio -name '*.[ch]' | sort
+}
+
+# sh_files: every shell script
+sh_files() {
+	ls .ci/run run-on-all.sh tests/run tests/*.sh tests/*.test tools/*.sh \
+		tools/plot-* tools/ringtest
+	ls -d devtools/* scripts/* | grep -v '\.known$'
+}
+
+# copy_tree DIRECTORY: all that make reads or runs, and nothing that was built
+copy_tree() {
+	mkdir -p "$1" || return
+	for part in ./*.[ch] Makefile run-on-all.sh devtools harness lib man \
+		scripts tests tools virtio; do
+		[ ! -e "$part" ] || cp -R "$part" "$1" || return
+	done
+}
