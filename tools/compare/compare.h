@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of compare share: what it was told, and its commands. */
+#ifndef COMPARE_COMPARE_H
+#define COMPARE_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/stats.h"
+
+enum metric { WALL, USER, SYS, CPU, NS_PER_BUFFER, UNDECIDED };
+#define METRICS "wall|user|sys|cpu"
+
+extern struct options {
+	int format;
+	int metric;		/* UNDECIDED until the first run */
+	bool metric_fixed;
+	uint32_t runs, warmup;
+	double resolve, max_time_ns;
+	double gate;		/* --fail-if-slower; NAN: none */
+	const char *csv, *json;
+} options;
+
+extern struct command {
+	char name[2];
+	const char *text;
+	char **argv;
+	double *values;		/* one per round that is over */
+	double *sorted;
+	struct estimate median;
+	double low_fence, high_fence;
+	size_t low_outliers, high_outliers;
+	struct groups groups;	/* NAN: the sample is one */
+	struct estimate ratio;	/* to the first, as a logarithm */
+} commands[];
+extern unsigned nr_commands;
+#define for_each_command(c) \
+	for (struct command *c = commands; c < commands + nr_commands; c++)
+#define for_each_later(c) \
+	for (struct command *c = commands + 1; c < commands + nr_commands; c++)
+
+extern const char *ending;	/* why there are no more rounds */
+
+const char *metric_name(void);
+const char *unit(void);
+
+/* realloc(), or the end of the program. */
+void *more(void *p, size_t size);
+
+#endif

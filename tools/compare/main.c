@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Runs commands in turn and says whether one is faster than another: ratios
+ * pair by pair, and the interval that Wilcoxon's signed ranks give.
+ *
+ * Here is the command line; run.c is one run of a command, rounds.c goes on
+ * until it is enough, and answer.c tells what came of it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "compare.h"
+#include "lib/context.h"
+#include "lib/job.h"
+#include "lib/machine.h"
+#include "lib/program.h"
+#include "rounds.h"
+#include "run.h"
+
+#define MAX_COMMANDS 26		/* a letter each */
+
+struct options options = { .metric = UNDECIDED, .warmup = 1 };
+struct command commands[MAX_COMMANDS];
+unsigned nr_commands;
+const char *ending;
+
+static const char *resolve_text, *max_time_text, *gate_text;
+
+static const struct opt opts[] = {
+	{ "metric", METRICS, "what to compare (ns per buffer, or wall)",
+	  OPT_CHOICE, &options.metric, 0, 0 },
+	{ "warmup", "N", "rounds before those that count (1)", OPT_U32,
+	  &options.warmup, 0, 1000000 },
+	{ "runs", "N", "rounds that count (as many as it takes)", OPT_U32,
+	  &options.runs, 1, 100000000 },
+	{ "resolve", "PERCENT", "stop when the interval is narrower (1)",
+	  OPT_TEXT, &resolve_text, 0, 0 },
+	{ "max-time", "SECONDS", "begin no round after (60; none with --runs)",
+	  OPT_TEXT, &max_time_text, 0, 0 },
+	{ "fail-if-slower", "PERCENT", "status 1 if B is slower, all of its "
+	  "interval", OPT_TEXT, &gate_text, 0, 0 },
+	{ "csv", "FILE", "keep every sample there", OPT_TEXT, &options.csv, 0, 0 },
+	{ "json", "FILE", "the same, one JSON object a line", OPT_TEXT,
+	  &options.json, 0, 0 },
+	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,
+	  &options.format, 0, 0 },
+	/* for tests: where /proc and /sys are */
+	{ "root", "DIR", NULL, OPT_TEXT, &machine_root, 0, 0 },
+	{ .name = NULL }
+};
+
+static const char usage[] =
+"usage: compare [options] 'COMMAND A' 'COMMAND B' ['COMMAND C' ...]\n"
+"Runs the commands in turn and says whether B is faster than A, and by how\n"
+"much.\n"
+"\n"
+"A command is one string, split as a shell does it but run without a shell;\n"
+"\"sh -c '...'\" is one. If it prints a ringtest row, as rings do when they see\n"
+"RINGTEST_FORMAT=csv (set here), its ns_per_buffer is compared (of several\n"
+"rows, the median), otherwise its wall time. It goes on until the interval of\n"
+"the ratio, from end to end, is narrower than --resolve, or until --max-time.\n"
+"Ctrl-C prints what there is, with status 1.\n"
+"\n";
+
+const char *metric_name(void)
+{
+	static const char *const names[] = { "wall", "user", "sys", "cpu",
+					     "ns_per_buffer" };
+
+	return names[options.metric];
+}
+
+const char *unit(void)
+{
+	return options.metric == NS_PER_BUFFER ? "ns/buffer" : "ns";
+}
+
+void *more(void *p, size_t size)
+{
+	p = realloc(p, size);
+	if (!p) {
+		ending = "no memory";
+		die(EXIT_FAILED, "no memory for %zu bytes: %s", size,
+		    reason(ENOMEM));
+	}
+	return p;
+}
+
+/* Decimal, whole, finite: what else strtod takes would be a slip here. */
+static double number(const char *option, const char *text, double otherwise,
+		     bool zero)
+{
+	double val = NAN;
+	char *end;
+
+	if (!text)
+		return otherwise;
+	if (*text && strspn(text, "0123456789.") == strlen(text)) {
+		val = strtod(text, &end);
+		if (*end || end == text)
+			val = NAN;
+	}
+	if (!isfinite(val) || (!zero && val == 0))
+		die(EXIT_USAGE, "--%s: '%s' is not a number %s, like 0.5",
+		    option, text, zero ? "from 0 up" : "above 0");
+	return val;
+}
+
+/* Splits as a shell does: blanks, quotes, backslashes, and nothing else. */
+static char **split(const struct command *c)
+{
+	size_t n = 0, len = strlen(c->text);
+	char **argv = more(NULL, (len / 2 + 2) * sizeof(*argv));
+	char *out = more(NULL, len + 1);
+	const char *in = c->text;
+
+	while (*(in += strspn(in, " \t\n"))) {
+		char quote = 0;
+
+		argv[n++] = out;
+		for (; *in && (quote || !strchr(" \t\n", *in)); in++) {
+			if (*in == quote) {
+				quote = 0;
+			} else if (!quote && (*in == '"' || *in == '\'')) {
+				quote = *in;
+			} else if (*in == '\\' && quote != '\'') {
+				if (!in[1])
+					die(EXIT_USAGE, "command %s: nothing "
+					    "follows the last \\: %s", c->name,
+					    c->text);
+				/* in double quotes it guards only these */
+				if (quote && !strchr("\"\\$`\n", in[1]))
+					*out++ = *in;
+				if (*++in != '\n')
+					*out++ = *in;
+			} else {
+				*out++ = *in;
+			}
+		}
+		if (quote)
+			die(EXIT_USAGE, "command %s: a %c is not closed: %s",
+			    c->name, quote, c->text);
+		*out++ = 0;
+	}
+	argv[n] = NULL;
+	if (!n)
+		die(EXIT_USAGE, "command %s is empty", c->name);
+	return argv;
+}
+
+static void read_command_line(int argc, char **argv)
+{
+	options.format = format_default();
+	argv += opt_parse(argc, argv, opts, usage);
+	options.metric_fixed = options.metric != UNDECIDED;
+	for (; *argv; argv++) {
+		struct command *c = &commands[nr_commands];
+
+		if (nr_commands++ == MAX_COMMANDS)
+			die(EXIT_USAGE, "too many commands; give at most %d",
+			    MAX_COMMANDS);
+		c->name[0] = 'A' + (c - commands);
+		c->text = *argv;
+		c->argv = split(c);
+	}
+	if (nr_commands < 2)
+		die(EXIT_USAGE, "give at least two commands, each as one "
+		    "string; see compare --help");
+	if (options.runs && resolve_text)
+		die(EXIT_USAGE, "--resolve: --runs fixes the number of rounds; "
+		    "leave out one of the two");
+	options.resolve = number("resolve", resolve_text, 1, true);
+	options.max_time_ns = 1e9 * number("max-time", max_time_text,
+				   options.runs ? INFINITY : 60, false);
+	options.gate = number("fail-if-slower", gate_text, NAN, true);
+	if (gate_text && options.runs && options.runs < pairs_needed())
+		die(EXIT_USAGE, "--fail-if-slower: no verdict comes of --runs "
+		    "%u; give at least %u", options.runs, pairs_needed());
+	open_samples();
+}
+
+int main(int argc, char **argv)
+{
+	read_command_line(argc, argv);
+	prepare_runs();
+	context_start();
+	machine_start();
+	/* Nothing that was measured is lost to what goes wrong later. */
+	at_early_end(report);
+	run_rounds();
+	at_early_end(NULL);
+	machine_end();
+	report();
+	finish_stdout();
+	if (jobs_stopped())
+		die(EXIT_FAILED, "interrupted after %llu rounds",
+		    (unsigned long long)rounds);
+	return gate_text ? judge() : EXIT_DONE;
+}
