@@ -134,7 +134,7 @@ static __hot_inline void guest_loop(const bool plain)
 			WRITE_ONCE(guest.where, POLLING);
 			for (uint32_t looks = 0; used_empty(); looks++)
 				poll_pause(looks);
-			burn_cycles(config.hold);
+			burn_cycles(config.backoff);
 			WRITE_ONCE(guest.where, RUNNING);
 			continue;
 		}
@@ -191,7 +191,7 @@ static __hot_inline void host_loop(const bool plain)
 			WRITE_ONCE(host.where, POLLING);
 			for (uint32_t looks = 0; avail_empty(); looks++)
 				poll_pause(looks);
-			burn_cycles(config.hold);
+			burn_cycles(config.backoff);
 			WRITE_ONCE(host.where, RUNNING);
 			continue;
 		}

@@ -13,7 +13,7 @@ struct config config = {
 	.outstanding = NO_LIMIT,
 	.ring_size = 256,
 	.batch = 1,
-	.hold = AUTO,
+	.backoff = AUTO,
 	.exit_cycles = 500,
 	.repeat = 1,
 	.timeout_s = 10,
@@ -24,51 +24,54 @@ struct config config = {
 	.poll_first = true,
 };
 
-/* Half a second at 2 GHz: far from what the watchdog takes for a hang. */
+/* Half a second at 2 GHz: far less than what the watchdog takes for a hang. */
 #define MAX_BURN 1000000000
 
 static const struct opt opts[] = {
-	{ "guest-affinity", "CPU", "pin the guest (not pinned)", OPT_INT,
-	  &config.guest_cpu, 0, INT32_MAX },
-	{ "host-affinity", "CPU", "pin the host (not pinned)", OPT_INT,
-	  &config.host_cpu, 0, INT32_MAX },
+	{ "guest-affinity", "CPU", "pin the guest to this CPU (not pinned)",
+	  OPT_INT, &config.guest_cpu, 0, INT32_MAX },
+	{ "host-affinity", "CPU", "pin the host to this CPU (not pinned)",
+	  OPT_INT, &config.host_cpu, 0, INT32_MAX },
 	{ "ring-size", "N", "entries in the ring (256)", OPT_U32,
 	  &config.ring_size, 1, UINT32_MAX },
 	{ "run-cycles", "N", "buffers in a run (10000000)", OPT_U64,
 	  &config.run_cycles, 1, UINT64_MAX },
-	{ "outstanding", "N", "most buffers under way (as the ring holds)",
+	{ "outstanding", "N", "max buffers in flight (what the ring holds)",
 	  OPT_U64, &config.outstanding, 1, UINT64_MAX },
-	{ "batch", "N", "buffers to a kick or a call (1)", OPT_U32,
+	{ "batch", "N", "buffers per kick and per call (1)", OPT_U32,
 	  &config.batch, 1, 1u << 31 },
-	{ "param", "N", "the layout's own knob (0: its default)", OPT_U32,
+	{ "param", "N", "the layout's own parameter (0: its default)", OPT_U32,
 	  &config.param, 0, UINT32_MAX },
-	{ "guest-work", "N", "cycles that the guest burns per buffer (0)",
-	  OPT_U32, &config.guest_work, 0, MAX_BURN },
-	{ "host-work", "N", "cycles that the host burns per buffer (0)",
-	  OPT_U32, &config.host_work, 0, MAX_BURN },
-	{ "sleep", NULL, "wait for kicks and calls instead of polling",
+	{ "guest-work", "N", "cycles the guest burns per buffer (0)", OPT_U32,
+	  &config.guest_work, 0, MAX_BURN },
+	{ "host-work", "N", "cycles the host burns per buffer (0)", OPT_U32,
+	  &config.host_work, 0, MAX_BURN },
+	{ "sleep", NULL, "sleep until notified, instead of polling",
 	  OPT_SET, &config.sleep, 0, 0 },
-	{ "relax", NULL, "pause between two looks when polling (it does)",
+	{ "relax", NULL, "pause between two looks when polling (default)",
 	  OPT_SET, &config.relax, 0, 0 },
-	{ "no-relax", NULL, "don't", OPT_CLEAR, &config.relax, 0, 0 },
-	{ "exit", NULL, "burn the cost of a VM exit per notification (it does)",
+	{ "no-relax", NULL, "poll without a pause between two looks", OPT_CLEAR,
+	  &config.relax, 0, 0 },
+	{ "exit", NULL, "notifications cost as much as a VM exit (default)",
 	  OPT_SET, &config.exit, 0, 0 },
-	{ "no-exit", NULL, "don't", OPT_CLEAR, &config.exit, 0, 0 },
-	{ "exit-cycles", "N", "cycles before and after each (500)", OPT_U32,
-	  &config.exit_cycles, 0, MAX_BURN },
-	{ "no-poll-first", NULL, "arm at once, don't look once more before",
+	{ "no-exit", NULL, "notifications cost a system call and no more",
+	  OPT_CLEAR, &config.exit, 0, 0 },
+	{ "exit-cycles", "N", "cycles before and after a notification (500)",
+	  OPT_U32, &config.exit_cycles, 0, MAX_BURN },
+	{ "no-poll-first", NULL, "ask to be notified without polling once first",
 	  OPT_CLEAR, &config.poll_first, 0, 0 },
-	{ "hold", "N", "cycles that a side which had to poll gives the other to "
-	  "get ahead (6 per buffer under way, at most 4096)", OPT_U32,
-	  &config.hold, 0, MAX_BURN },
-	{ "repeat", "N", "whole runs, each on fresh memory (1)", OPT_U32,
+	{ "backoff", "N", "cycles to wait after polling (6/buffer, max 4096)",
+	  OPT_U32, &config.backoff, 0, MAX_BURN },
+	{ "hold", "N", NULL, OPT_U32, &config.backoff, 0, MAX_BURN },
+	{ "repeat", "N", "runs, each on fresh memory (1)", OPT_U32,
 	  &config.repeat, 1, 1000000 },
-	{ "verify", NULL, "check every buffer", OPT_SET, &config.verify, 0, 0 },
-	{ "timeout", "SECONDS", "give up after so long without progress "
-	  "(10; 0: never)", OPT_U32, &config.timeout_s, 0, INT32_MAX },
-	{ "phases", "FILE", "write there how the run went, point by point",
+	{ "verify", NULL, "check that each buffer arrives whole and in order",
+	  OPT_SET, &config.verify, 0, 0 },
+	{ "timeout", "SECONDS", "end a run that makes no progress (10; 0: never)",
+	  OPT_U32, &config.timeout_s, 0, INT32_MAX },
+	{ "phases", "FILE", "write the course of the run to FILE, as CSV",
 	  OPT_TEXT, &config.phases, 0, 0 },
-	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,
+	{ "format", FORMATS, "output format (human)", OPT_CHOICE,
 	  &config.format, 0, 0 },
 	{ "quiet", NULL, "print nothing, for time and perf stat", OPT_SET,
 	  &config.quiet, 0, 0 },
@@ -77,8 +80,8 @@ static const struct opt opts[] = {
 
 static const char usage[] =
 	"usage: RING [options]\n"
-	"Times a guest and a host thread that pass buffers through a ring.\n"
-	"\n";
+	"Times two threads, a guest and a host, that pass buffers through a ring."
+	"\n\n";
 
 static void check_size(void)
 {
@@ -95,43 +98,43 @@ static void check_size(void)
 }
 
 /*
- * A side that has polled in vain has caught up. Were it to go on at once, it
- * would keep meeting the other on the line that is being written, and both
+ * A side that has polled in vain has caught up. If it went on at once, it would
+ * meet the other on the line that is being written, again and again, and both
  * would crawl from line to line. So it first lets the other get ahead: by about
- * half of all that may be under way, at some cycles for each buffer, but not so
- * long that the fastest layout could use up all of it and stand still, and never
- * by more than fits the nearest cache. doc/experiments has the measurements.
+ * half of what may be in flight, at a few cycles per buffer, but not for so long
+ * that the fastest layout runs out of work and stands still, and never by more
+ * than the nearest cache holds. doc/experiments has the measurements.
  */
-#define HOLD_PER_BUFFER 6
-#define HOLD_MOST	4096
+#define BACKOFF_PER_BUFFER 6
+#define BACKOFF_MAX	   4096
 
-static void set_hold(void)
+static void set_backoff(void)
 {
 	uint64_t window = config.ring_size;
 
-	if (config.hold != AUTO)
+	if (config.backoff != AUTO)
 		return;
 	if (config.outstanding < window)
 		window = config.outstanding;
-	config.hold = (window - 1) * HOLD_PER_BUFFER;
-	if (config.hold > HOLD_MOST || window > HOLD_MOST)
-		config.hold = HOLD_MOST;
+	config.backoff = (window - 1) * BACKOFF_PER_BUFFER;
+	if (config.backoff > BACKOFF_MAX || window > BACKOFF_MAX)
+		config.backoff = BACKOFF_MAX;
 }
 
 static void check_param(void)
 {
-	unsigned most;
+	unsigned max;
 
 	if (!config.param)
 		return;
 	if (!ring_info.param)
-		die(EXIT_USAGE, "--param: %s has no knob; leave it out",
+		die(EXIT_USAGE, "--param: %s has no parameter; leave it out",
 		    ring_info.name);
-	most = config.ring_size / ring_info.param_divisor;
-	if (config.param > most)
-		die(EXIT_USAGE, "--param: %u is too much for a ring of %u; "
+	max = config.ring_size / ring_info.param_divisor;
+	if (config.param > max)
+		die(EXIT_USAGE, "--param: %u is too large for a ring of %u; "
 		    "%s takes a %s of at most %u", config.param,
-		    config.ring_size, ring_info.name, ring_info.param, most);
+		    config.ring_size, ring_info.name, ring_info.param, max);
 }
 
 void config_init(int argc, char **argv)
@@ -145,7 +148,7 @@ void config_init(int argc, char **argv)
 		    "--", argv[operands]);
 	check_size();
 	check_param();
-	set_hold();
+	set_backoff();
 
 	if (config.sleep && !ring_info.notifies)
 		die(EXIT_CANNOT, "--sleep: %s has no notifications; leave it "
@@ -161,6 +164,7 @@ void config_init(int argc, char **argv)
 	config.one_cpu = crew_crowded((int[]){ config.guest_cpu,
 					       config.host_cpu }, 2);
 	if (config.one_cpu && !config.sleep)
-		warn("guest and host share one CPU: who waits gives way to the "
-		     "other; --sleep, or two CPUs, would measure the ring");
+		warn("guest and host share one CPU: a thread that waits yields "
+		     "it to the other; take two CPUs, or --sleep, to measure "
+		     "the ring");
 }

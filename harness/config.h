@@ -10,13 +10,13 @@
 /* The command line. Constant while the threads run; on lines of its own. */
 extern struct config {
 	uint64_t run_cycles;	/* buffers in a run */
-	uint64_t outstanding;	/* most that the guest has under way */
+	uint64_t outstanding;	/* max buffers in flight */
 	uint32_t ring_size;	/* entries */
-	uint32_t batch;		/* adds to a kick, uses to a call */
+	uint32_t batch;		/* adds per kick, uses per call */
 	uint32_t param;		/* the layout's own; 0: not set */
 	uint32_t origin;	/* where counters start; not 0 only in tests */
 	uint32_t guest_work, host_work;	/* cycles burnt per buffer */
-	uint32_t hold;		/* cycles to hold off after polling in vain */
+	uint32_t backoff;	/* cycles to wait after polling in vain */
 	uint32_t exit_cycles;
 	uint32_t repeat;
 	uint32_t timeout_s;	/* 0: never */

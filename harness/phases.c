@@ -12,7 +12,7 @@
 
 static struct point {
 	uint64_t time_ns;
-	uint64_t finished, under_way;
+	uint64_t finished, in_flight;
 	uint64_t guest_waits, host_waits;
 } points[POINTS];
 static unsigned nr_points, run;
@@ -25,7 +25,7 @@ void phases_start(void)
 	every = config.run_cycles / (POINTS - 2);	/* and both ends */
 }
 
-void phases_point(uint64_t finished, uint64_t under_way,
+void phases_point(uint64_t finished, uint64_t in_flight,
 		  const struct side *guest, const struct side *host)
 {
 	if (!config.phases || nr_points == POINTS ||
@@ -34,7 +34,7 @@ void phases_point(uint64_t finished, uint64_t under_way,
 	points[nr_points++] = (struct point){
 		.time_ns = now_ns(),
 		.finished = finished,
-		.under_way = under_way,
+		.in_flight = in_flight,
 		.guest_waits = guest->waits,
 		.host_waits = READ_ONCE(host->waits),
 	};
@@ -59,7 +59,7 @@ void phases_write(void)
 		fprintf(f, "%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 			",%" PRIu64 "\n", run, points[i].time_ns -
 			points[0].time_ns, points[i].finished,
-			points[i].under_way, points[i].guest_waits,
+			points[i].in_flight, points[i].guest_waits,
 			points[i].host_waits);
 	why = flush(f);
 	if (fclose(f) && !why)

@@ -16,12 +16,12 @@
 void phases_start(void);
 
 /*
- * Guest's thread: @under_way is what it has added and not got back. Not inlined:
+ * Guest's thread: @in_flight is what it has added and not got back. Not inlined:
  * the guest's loop needs its registers for the ring. Not cold either, or gcc
  * takes the loop for cold, too.
  */
 __attribute__((noinline)) void phases_point(uint64_t finished,
-					    uint64_t under_way,
+					    uint64_t in_flight,
 					    const struct side *guest,
 					    const struct side *host);
 

@@ -14,7 +14,7 @@ void side_open(struct side *side)
 {
 	*side = (struct side){ .wakeup = eventfd(0, EFD_CLOEXEC) };
 	if (side->wakeup < 0)
-		die(EXIT_FAILED, "cannot make an eventfd: %s", reason(errno));
+		die(EXIT_FAILED, "cannot create an eventfd: %s", reason(errno));
 }
 
 void side_close(struct side *side)

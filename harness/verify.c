@@ -70,7 +70,7 @@ static const char *which(uint64_t seq, const void *p)
 			ahead -= pool_mask + 1;
 		snprintf(text, sizeof(text), "buffer %" PRIu64, seq + ahead);
 	} else {
-		snprintf(text, sizeof(text), "%p, which is no buffer", p);
+		snprintf(text, sizeof(text), "%p, which is not a buffer", p);
 	}
 	return text;
 }
@@ -124,5 +124,5 @@ void verify_host_done(void)
 {
 	if (!avail_empty())
 		die(EXIT_FAILED, "--verify: after the last buffer the host is "
-		    "shown one more");
+		    "offered one more");
 }
