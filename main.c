@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The harness: two threads, a guest and a host, pass buffers through whatever
- * ring this file is linked with. Only what both threads share or what is hot
- * is here; the command line, reports and checks are under harness/.
+ * ring this file is linked with. Only what is hot or shared by both threads is
+ * here; the command line, reports and checks are in harness/.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -19,18 +19,18 @@
 
 #define __hot_inline inline __attribute__((always_inline, flatten))
 
-/* Every ring call is inlined into a function marked so, LTO permitting. */
+/* Every ring call is inlined into a function marked like this, given LTO. */
 #define __flat __attribute__((flatten, noinline))
 
 /*
- * The loop has seen its counter pass through here, so it is not turned into
- * a closed form, whatever the ring's calls come to. Costs no instruction.
+ * Hides the counter from the compiler, so that it cannot turn the loop into a
+ * closed form, whatever the ring's calls come to. Costs no instruction.
  */
 #define keep(counter) __asm__ volatile("" : "+r"(counter))
 
 static struct side guest, host;
 
-/* What is rare is laid out of the way: jumps less, which counts without LTO. */
+/* Moves rare code out of the way: fewer jumps, which shows without LTO. */
 #define likely(x) __builtin_expect(!!(x), 1)
 #define publish_due(n) !likely((n) & 4095)
 
@@ -53,7 +53,7 @@ static __hot_inline void publish(struct side *me, uint64_t added,
 	WRITE_ONCE(me->finished, finished);
 }
 
-/* After some 50 us the other may be waiting for this CPU, even with two. */
+/* After some 50 us the other side may need this CPU, even if there are two. */
 static __hot_inline void poll_pause(uint32_t looks)
 {
 	if (config.one_cpu || looks > 4096)
@@ -63,8 +63,8 @@ static __hot_inline void poll_pause(uint32_t looks)
 }
 
 /*
- * @plain: polling and nothing but the ring, which is what is mostly measured.
- * Tests for what is not asked for would cost as much as some layouts do.
+ * @plain: polling, and nothing but the ring, which is what most runs measure.
+ * Testing for options that are not set would cost as much as some layouts do.
  */
 static __hot_inline void guest_loop(const bool plain)
 {
@@ -73,7 +73,7 @@ static __hot_inline void guest_loop(const bool plain)
 	const uint32_t work = plain ? 0 : config.guest_work;
 	const bool verify = !plain && config.verify;
 	const bool sleep = !plain && config.sleep;
-	/* How many may be added by now: --outstanding more than are back. */
+	/* Max to be added by now: as many as are back, plus --outstanding. */
 	uint64_t limit = config.outstanding < cycles ? config.outstanding :
 						       cycles;
 	uint64_t added = 0, finished = 0;
@@ -116,7 +116,7 @@ static __hot_inline void guest_loop(const bool plain)
 			keep(finished);
 			if (limit != cycles) {
 				limit++;
-				keep(limit);	/* a branch: no chain of adds */
+				keep(limit);	/* a branch, not a chain of adds */
 			}
 			if (work || publish_due(finished)) {
 				publish(&guest, added, finished);
@@ -207,7 +207,7 @@ static __hot_inline void host_loop(const bool plain)
 		}
 		disable_kick();
 	}
-	/* The last look: what a layout has held back until now is due. */
+	/* One last look: now a layout shows whatever it has held back. */
 	avail_empty();
 	if (uncalled)
 		call_used();
@@ -256,7 +256,7 @@ static void end(struct side *me)
 static void guest_thread(void)
 {
 	crew_pin("guest-affinity", config.guest_cpu);
-	/* By the guest, so that the ring is on its node, as a driver's is. */
+	/* By the guest, so that the ring is on its node, as with a driver. */
 	alloc_ring();
 	if (config.verify)
 		verify_init();
@@ -297,7 +297,7 @@ static void run_once(void)
 	free_all();
 	phases_write();
 
-	/* Without completions the guest does not know when it is all over. */
+	/* Without completions the guest cannot tell when the host is done. */
 	if (!ring_info.completes && host.end_ns > guest.end_ns)
 		guest.end_ns = host.end_ns;
 	report_sample(&(struct sample){

@@ -101,9 +101,9 @@ static void check_size(void)
  * A side that has polled in vain has caught up. If it went on at once, it would
  * meet the other on the line that is being written, again and again, and both
  * would crawl from line to line. So it first lets the other get ahead: by about
- * half of what may be in flight, at a few cycles per buffer, but not for so long
- * that the fastest layout runs out of work and stands still, and never by more
- * than the nearest cache holds. doc/experiments has the measurements.
+ * half of what may be in flight, at a few cycles per buffer, but not for so
+ * long that the fastest layout runs out of work and stands still, and never by
+ * more than the nearest cache holds. doc/experiments has the measurements.
  */
 #define BACKOFF_PER_BUFFER 6
 #define BACKOFF_MAX	   4096

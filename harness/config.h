@@ -7,13 +7,13 @@
 
 #include "lib/barrier.h"
 
-/* The command line. Constant while the threads run; on lines of its own. */
+/* The command line. Constant while the threads run, on lines of its own. */
 extern struct config {
 	uint64_t run_cycles;	/* buffers in a run */
 	uint64_t outstanding;	/* max buffers in flight */
 	uint32_t ring_size;	/* entries */
 	uint32_t batch;		/* adds per kick, uses per call */
-	uint32_t param;		/* the layout's own; 0: not set */
+	uint32_t param;		/* the layout's own; 0: its default */
 	uint32_t origin;	/* where counters start; not 0 only in tests */
 	uint32_t guest_work, host_work;	/* cycles burnt per buffer */
 	uint32_t backoff;	/* cycles to wait after polling in vain */
@@ -24,14 +24,14 @@ extern struct config {
 	int format;
 	const char *phases;	/* a file; NULL: not asked for */
 	bool sleep, relax, exit, poll_first, verify, quiet;
-	bool one_cpu;		/* guest and host have but one CPU */
+	bool one_cpu;		/* guest and host share one CPU */
 } __cache_aligned config;
 ASSERT_APART(struct config);
 
 /*
- * Fills in config from the command line of a ring binary. What is wrong in
- * itself ends the program with EXIT_USAGE, what this machine or this layout
- * cannot do with EXIT_CANNOT.
+ * Fills in config from the command line of a ring's binary. Ends the program
+ * with EXIT_USAGE if the command line is wrong, and with EXIT_CANNOT if it asks
+ * for what this machine or this layout cannot do.
  */
 void config_init(int argc, char **argv);
 

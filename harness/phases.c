@@ -22,7 +22,8 @@ void phases_start(void)
 {
 	nr_points = 0;
 	next = 0;
-	every = config.run_cycles / (POINTS - 2);	/* and both ends */
+	/* two are for the start and the end */
+	every = config.run_cycles / (POINTS - 2);
 }
 
 void phases_point(uint64_t finished, uint64_t in_flight,

@@ -29,7 +29,7 @@ void notify(struct side *from, const struct side *to)
 	from->sent++;
 	if (config.exit)
 		burn_cycles(config.exit_cycles);
-	/* EAGAIN: the counter is full, so the other side will wake anyway */
+	/* EAGAIN: the counter is full, so the other side wakes up anyway */
 	while (write(to->wakeup, &one, sizeof(one)) < 0 && errno != EAGAIN)
 		if (errno != EINTR)
 			die(EXIT_FAILED, "cannot notify: %s", reason(errno));
@@ -59,7 +59,7 @@ static const char *where(const struct side *side)
 static struct {
 	const struct side *guest, *host;
 	uint64_t progress;
-	uint64_t still;		/* looks, one after the other, that saw none */
+	uint64_t still;		/* looks in a row that saw none */
 } watched;
 
 void watch_start(const struct side *guest, const struct side *host)
@@ -70,8 +70,8 @@ void watch_start(const struct side *guest, const struct side *host)
 }
 
 /*
- * Looks are counted, not time: that passes as well while the whole process is
- * stopped, or the machine suspended.
+ * Counts looks, not time, which passes even while the whole process is stopped
+ * or the machine suspended.
  */
 void watch(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A guest or a host seen from outside its loop: how it is woken, and where it
- * stands.
+ * The guest or the host as seen from outside its loop: how it is woken, and
+ * where it stands.
  */
 #ifndef HARNESS_SIDE_H
 #define HARNESS_SIDE_H
@@ -14,8 +14,8 @@ enum where { STARTING, RUNNING, POLLING, SLEEPING, DONE };
 
 /*
  * Written by the side's own thread alone, when it waits and every few thousand
- * buffers (with --guest-work or --host-work for each), so that it costs nothing;
- * the watchdog reads it with READ_ONCE.
+ * buffers, so that it costs nothing (with --guest-work or --host-work, after
+ * each buffer); the watchdog reads it with READ_ONCE.
  */
 struct side {
 	uint64_t added;		/* guest only */
@@ -29,23 +29,23 @@ struct side {
 } __cache_aligned;
 ASSERT_APART(struct side);
 
-/* Before a run. Ends the program if there is no eventfd to be had. */
+/* Before a run. Ends the program if it cannot have an eventfd. */
 void side_open(struct side *side);
 void side_close(struct side *side);
 
-/* Wakes @to, between two VM exits' worth of cycles. @from's thread. */
+/* @from's thread: wakes @to, and burns what a VM exit and entry would cost. */
 void notify(struct side *from, const struct side *to);
 
 /*
- * Until someone notifies @me. Anything else may end it too: the caller looks
- * at the ring again. @me's thread.
+ * @me's thread: sleeps until someone notifies @me. It may wake for nothing, so
+ * the caller looks at the ring again.
  */
 void sleep_until_woken(struct side *me);
 
 /*
- * The watchdog, in main's thread: before a run, and CREW_LOOKS_PER_S times a
- * second while it lasts. A run that stands still for config.timeout_s is ended,
- * with a word on where.
+ * The watchdog, in the main thread: before a run, and CREW_LOOKS_PER_S times a
+ * second while it lasts. Ends a run that makes no progress for
+ * config.timeout_s, and says where both sides stand.
  */
 void watch_start(const struct side *guest, const struct side *host);
 void watch(void);

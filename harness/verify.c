@@ -7,10 +7,10 @@
 #include "verify.h"
 
 /*
- * Twice the ring, so that a buffer which is late by a whole ring is not taken
- * for its successor in the same place; and at least two more than the ring,
- * because the guest stamps the next one while the ring is full and the host
- * still looks at the last one that it completed.
+ * Twice the ring's size, so that a buffer that is late by a whole ring is not
+ * taken for its successor in the same place. And at least two more than the
+ * ring holds: while it is full, the guest stamps the next one, and the host may
+ * still be looking at the last one it completed.
  */
 static struct item {
 	uint64_t stamp;		/* written by the guest, read by the host */
@@ -56,7 +56,7 @@ void *verify_give(uint64_t seq, unsigned *len, void **buf)
 	return &it->data;
 }
 
-/* Which buffer a pointer into the pool stands for, seen from number @seq. */
+/* The buffer that a pointer stands for, where number @seq was expected. */
 static const char *which(uint64_t seq, const void *p)
 {
 	static __thread char text[64];
