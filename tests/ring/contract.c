@@ -6,13 +6,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "main.h"
+#include "tests/draw.h"
 #include "tests/ring/hostile.h"
 #include "tests/ring/watch.h"
 
@@ -38,24 +37,11 @@ static char *space;
 
 /* All 64-bit: the model must not wrap with what it checks. */
 static uint64_t added, used, got;
-static bool failed;
 
-__attribute__((format(printf, 1, 2))) static void wrong(const char *fmt, ...)
-{
-	va_list ap;
-
-	if (failed)
-		return;
-	failed = true;
-	printf("     %s, size %u, counters from %u, after %" PRIu64
-	       " added, %" PRIu64 " used, %" PRIu64 " got back: ",
-	       ring_info.name, config.ring_size, config.origin, added, used,
-	       got);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-}
+#define wrong(fmt, ...)                                                        \
+	check(false, "size %u, counters from %u, after %" PRIu64 " added, %"   \
+	      PRIu64 " used, %" PRIu64 " got back: " fmt, config.ring_size,    \
+	      config.origin, added, used, got, ##__VA_ARGS__)
 
 static void *buf_of(uint64_t seq)
 {
@@ -185,7 +171,7 @@ static void capacity(void)
 /* A run may have ended anywhere. */
 static void anew(void)
 {
-	for (unsigned left = 1; left < 8 && !failed; left++) {
+	for (unsigned left = 1; left < 8 && !tap.wrong; left++) {
 		unsigned n = 1 + left * config.ring_size / 8;
 
 		fresh();
@@ -201,28 +187,19 @@ static void anew(void)
 	}
 }
 
-static uint32_t draw(void)
-{
-	static uint64_t state = 88172645463325252ull;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state >> 32;
-}
-
 static void operations(void)
 {
 	unsigned burst = 2 * config.ring_size;
 	unsigned left = getenv("CHECK_SHORT") ? 20000 : 200000;
+	static uint64_t random = DRAW_SEED;
 
 	if (burst > 50000)
 		burst = 50000;
 	fresh();
 	while (left) {
-		unsigned n = 1 + draw() % burst;
+		unsigned n = 1 + draw(&random) % burst;
 		bool (*step)(void) = (bool (*[])(void)){ add, use,
-							 get }[draw() % 3];
+							 get }[draw(&random) % 3];
 
 		for (; n && left && step(); n--)
 			left--;
@@ -303,21 +280,19 @@ static void over(const char *name, void (*behaviour)(void),
 					    0x7ffffffe, 0xfffffff0,
 					    0xfffffffe };
 
-	failed = false;
-	for (; *sizes && !failed; sizes++) {
+	for (; *sizes && !tap.wrong; sizes++) {
 		if (*sizes < ring_info.min_size || *sizes > ring_info.max_size ||
 		    (ring_info.power_of_two && (*sizes & (*sizes - 1))))
 			continue;
 		config.ring_size = *sizes;
 		for (unsigned i = 0;
-		     i < sizeof(origins) / sizeof(*origins) && !failed; i++) {
+		     i < sizeof(origins) / sizeof(*origins) && !tap.wrong; i++) {
 			config.origin = origins[i];
 			behaviour();
 		}
 	}
 	free_all();
-	printf("%s contract of %s: %s\n", failed ? "FAIL" : "ok  ",
-	       ring_info.name, name);
+	report("contract of %s: %s", ring_info.name, name);
 }
 
 /* The program's name ends with that of the layout's file, and perhaps .elf. */
@@ -326,12 +301,10 @@ static void check_name(void)
 	const char *file = strchr(program_invocation_short_name, '_');
 	size_t len = file ? strcspn(file + 1, ".") : 0;
 
-	if (len && len == strlen(ring_info.name) &&
-	    !strncmp(file + 1, ring_info.name, len))
-		return;
-	printf("FAIL contract of %s: its name is that of its file, %s: set "
-	       ".name in ring_info\n", ring_info.name,
-	       file ? file + 1 : program_invocation_short_name);
+	check(len && len == strlen(ring_info.name) &&
+	      !strncmp(file + 1, ring_info.name, len),
+	      "%s: set .name in ring_info", program_invocation_short_name);
+	report("contract of %s: its name is that of its file", ring_info.name);
 }
 
 int main(void)
@@ -344,12 +317,10 @@ int main(void)
 				   ring_info.max_size < 1 << 17 ?
 				   ring_info.max_size : 1 << 17, 0 };
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	check_name();
 	if (!ring_info.addresses) {
-		printf("skip contract of %s: it holds no buffers\n",
-		       ring_info.name);
-		return 0;
+		skip("contract", "it holds no buffers");
+		return finish();
 	}
 	space = mmap(NULL, SPAN + 64, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 		     -1, 0);
@@ -366,6 +337,13 @@ int main(void)
 		over("a notification when asked for, and only then",
 		     notifications, small);
 	end_watch();
-	hostile();
-	return 0;
+	for (int guest = 1; guest >= 0; guest--) {
+		const char *fault = hostile(guest);
+
+		check(!fault, "%s", fault);
+		report("contract of %s: whatever the other side writes, the %s "
+		       "keeps to its tables", ring_info.name,
+		       guest ? "guest" : "host");
+	}
+	return finish();
 }

@@ -10,6 +10,7 @@
  */
 #define FAULTS_THEMSELVES
 #include "faults.h"
+#include "tests/draw.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,17 +49,9 @@ static void count(enum fault fault)
 /* Guest and host have a state of their own; 0: neither, and no faults. */
 static __thread uint64_t state;
 
-static uint64_t next(uint64_t *s)
-{
-	*s ^= *s << 13;
-	*s ^= *s >> 7;
-	*s ^= *s << 17;
-	return *s * 0x2545f4914f6cdd1d >> 16;
-}
-
 static bool one_in(unsigned n)
 {
-	return state && next(&state) % n == 0;
+	return state && draw(&state) % n == 0;
 }
 
 /* Whole, whatever signals come. */
@@ -80,7 +73,7 @@ void faulty_step(void)
 	else if (one_in(32))
 		sched_yield();
 	else
-		for (volatile unsigned i = next(&state) % 1000; i; i--)
+		for (volatile unsigned i = draw(&state) % 1000; i; i--)
 			;
 }
 
@@ -179,7 +172,7 @@ static void *begin(void *arg)
 	free(arg);
 	state = seed * 2 + start.nr + 1;
 	for (int i = 0; i < 16; i++)
-		next(&state);
+		draw(&state);
 	__atomic_store_n(&tids[start.nr % 2], syscall(SYS_gettid),
 			 __ATOMIC_RELAXED);
 	result = start.fn(start.arg);
@@ -250,7 +243,7 @@ static void *mischief(void *unused)
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	for (unsigned ms = 0;; ms++) {
-		unsigned side = next(&s) & 1;
+		unsigned side = draw(&s) & 1;
 		pid_t tid = __atomic_load_n(&tids[side], __ATOMIC_RELAXED);
 
 		if (on[STORM]) {
@@ -258,10 +251,10 @@ static void *mischief(void *unused)
 			send(__atomic_load_n(&tids[0], __ATOMIC_RELAXED), SIGALRM);
 			send(__atomic_load_n(&tids[1], __ATOMIC_RELAXED), SIGALRM);
 		}
-		if (on[STOP] && (ms == 2 || next(&s) % 256 == 0))
+		if (on[STOP] && (ms == 2 || draw(&s) % 256 == 0))
 			send(tid, SIGUSR1);
-		if (on[MOVE] && (ms < 3 || next(&s) % 4 == 0))
-			move(tid, &allowed, next(&s));
+		if (on[MOVE] && (ms < 3 || draw(&s) % 4 == 0))
+			move(tid, &allowed, draw(&s));
 		if (on[SPURIOUS]) {
 			pthread_mutex_lock(&lock);
 			if (fds[side] >= 0 &&

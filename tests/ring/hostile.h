@@ -6,6 +6,9 @@
 #ifndef TESTS_RING_HOSTILE_H
 #define TESTS_RING_HOSTILE_H
 
-void hostile(void);
+#include <stdbool.h>
+
+/* What is wrong; NULL: nothing. */
+const char *hostile(bool guest);
 
 #endif

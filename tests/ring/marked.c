@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -266,7 +265,7 @@ static void run(unsigned size)
 
 /* ---- What is said ---- */
 
-static bool tell(const struct touch *plain, enum side who, const char *layout)
+static bool tell(const struct touch *plain, enum side who)
 {
 	static uintptr_t told[16];
 	extern char __executable_start;
@@ -292,11 +291,10 @@ static bool tell(const struct touch *plain, enum side who, const char *layout)
 	line[strcspn(line, "\n")] = 0;
 	if (f)
 		pclose(f);
-	printf("     %s: %s, the %s's, %s memory that the %s touches too, "
-	       "without lib/barrier.h: %s\n", layout, plain->in,
-	       who == GUEST ? "guest" : "host",
-	       plain->write ? "writes" : "reads",
-	       who == GUEST ? "host" : "guest", line);
+	note("%s, the %s's, %s memory that the %s touches too, without "
+	     "lib/barrier.h: %s", plain->in, who == GUEST ? "guest" : "host",
+	     plain->write ? "writes" : "reads",
+	     who == GUEST ? "host" : "guest", line);
 	return true;
 }
 
@@ -309,8 +307,7 @@ static bool faults(void)
 			continue;
 		for (enum side who = GUEST; who <= HOST; who++)
 			if (b->plain[who].pc)
-				found |= tell(&b->plain[who], who,
-					      ring_info.name);
+				found |= tell(&b->plain[who], who);
 	}
 	return found;
 }
@@ -319,16 +316,15 @@ int main(void)
 {
 	static const unsigned sizes[] = { 1, 2, 4, 5, 64, 0 };
 	const char *name = program_invocation_short_name;
-	bool failed = false;
 
 	stack_end = (const char *)__builtin_frame_address(0) + 4096;
 	if (!ring_info.addresses) {
-		printf("skip %s: it holds no buffers\n", name);
-		return 0;
+		skip(name, "it holds no buffers");
+		return finish();
 	}
 	if (!compiled_for_it) {
-		printf("skip %s: this compiler cannot show each access\n", name);
-		return 0;
+		skip(name, "this compiler cannot show each access");
+		return finish();
 	}
 	bytes = calloc(NR_BYTES, sizeof(*bytes));
 	space = mmap(NULL, 1 << 17, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -341,10 +337,9 @@ int main(void)
 		    (ring_info.power_of_two && (*size & (*size - 1))))
 			continue;
 		run(*size);
-		failed |= faults();
+		check(!faults(), "size %u", *size);
 	}
 	free_all();
-	printf("%s %s: what both sides touch, by marked accesses only\n",
-	       failed ? "FAIL" : "ok  ", name);
-	return 0;
+	report("%s: what both sides touch, by marked accesses only", name);
+	return finish();
 }

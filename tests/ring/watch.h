@@ -8,11 +8,11 @@
 
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "main.h"
+#include "tests/check.h"
 
 static const char *volatile calling;
 static volatile uint64_t nr_calls;
@@ -30,7 +30,7 @@ static void look(int sig)
 {
 	static uint64_t seen;
 	static int looks;
-	char line[160];
+	char text[200];
 	int len;
 
 	(void)sig;
@@ -38,11 +38,12 @@ static void look(int sig)
 	seen = nr_calls;
 	if (looks < CALL_LIMIT_S)
 		return;
-	len = snprintf(line, sizeof(line), "FAIL %s: %s does not come back "
-		       "(size %u, counters from %u, call %llu)\n",
-		       ring_info.name, calling, config.ring_size, config.origin,
-		       (unsigned long long)nr_calls);
-	_exit(write(1, line, len) == len ? 0 : 1);
+	len = snprintf(text, sizeof(text), "not ok %u - %s: %s does not come "
+		       "back (size %u, counters from %u, call %llu)\n1..%u\n",
+		       tap.reported + 1, ring_info.name, calling,
+		       config.ring_size, config.origin,
+		       (unsigned long long)nr_calls, tap.reported + 1);
+	_exit(write(1, text, len) < 0 ? 2 : 1);
 }
 
 static void start_watch(void)

@@ -3,17 +3,15 @@
  * The bytes of a ring: little-endian with VERSION_1, else the machine's own;
  * what the driver writes, what vringh writes, and that each reads the other.
  */
-#include <stdio.h>
 #include <string.h>
 
+#include "tests/check.h"
 #include "virtio/access_kern.h"
 #include "virtio/driver.h"
 
 #define BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 static _Alignas(4096) unsigned char mem[16384];
-
-static bool wrong;
 
 /* @size bytes at @offset are @val, so ordered. */
 static void bytes(bool little, size_t offset, uint64_t val, int size,
@@ -22,20 +20,15 @@ static void bytes(bool little, size_t offset, uint64_t val, int size,
 	for (int i = 0; i < size; i++) {
 		unsigned char expected = val >> 8 * (little ? i : size - 1 - i);
 
-		if (mem[offset + i] != expected && !wrong) {
-			wrong = true;
-			printf("     %s: byte %d is 0x%02x, not 0x%02x\n", what,
-			       i, mem[offset + i], expected);
-		}
+		check(mem[offset + i] == expected,
+		      "%s: byte %d is 0x%02x, not 0x%02x", what, i,
+		      mem[offset + i], expected);
 	}
 }
 
 static void good(bool so, const char *what)
 {
-	if (!so && !wrong) {
-		wrong = true;
-		printf("     %s\n", what);
-	}
+	check(so, "%s", what);
 }
 
 static void ring(bool v1)
@@ -52,7 +45,6 @@ static void ring(bool v1)
 				    { mem + 12288, 0x0304 } };
 	uint32_t head, len;
 
-	wrong = false;
 	good(!vdriver_init(&drv, features, 4, mem, 0, NULL, 0), "no memory");
 	vdriver_add(&drv, sg + 1, 0, 1, mem);
 	vdriver_add(&drv, sg, 1, 1, mem + 1);
@@ -99,14 +91,13 @@ static void ring(bool v1)
 	vdriver_disable_call(&drv);
 	bytes(little, avail, VRING_AVAIL_F_NO_INTERRUPT, 2, "avail.flags");
 	vdriver_free(&drv);
-	printf("%s byte order: %s ring on a %s-endian machine\n",
-	       wrong ? "FAIL" : "ok  ", v1 ? "VERSION_1" : "legacy",
-	       BIG ? "big" : "little");
+	report("byte order: %s ring on a %s-endian machine",
+	       v1 ? "VERSION_1" : "legacy", BIG ? "big" : "little");
 }
 
 int main(void)
 {
 	ring(false);
 	ring(true);
-	return 0;
+	return finish();
 }

@@ -3,8 +3,7 @@
  * The notification rule, against its meaning: some entry from next - since to
  * next - 1, all modulo 2^16, is the one that the event names.
  */
-#include <stdio.h>
-
+#include "tests/check.h"
 #include "virtio/event.h"
 
 static bool meant(uint16_t event, uint16_t next, uint32_t since)
@@ -26,22 +25,23 @@ int main(void)
 					   0x80000000, 0xffffffff };
 	const int n = sizeof(edges) / sizeof(*edges);
 	const int m = sizeof(counts) / sizeof(*counts);
-	bool good = true, explicit;
+	bool explicit;
 
 	for (int i = 0; i < n; i++)
 		for (uint32_t event = 0; event < 65536; event++)
 			for (int k = 0; k < m; k++)
-				good &= need_event(event, edges[i], counts[k]) ==
-					meant(event, edges[i], counts[k]);
-	printf("%s notification rule: every event, next at each 16-bit edge\n",
-	       good ? "ok  " : "FAIL");
+				check(need_event(event, edges[i], counts[k]) ==
+				      meant(event, edges[i], counts[k]),
+				      "event %u, next %u, since %u", event,
+				      edges[i], counts[k]);
+	report("notification rule: every event, next at each 16-bit edge");
 
 	explicit = need_event(65535, 0, 1) && need_event(65534, 0, 2) &&
 		   !need_event(65534, 0, 1) && !need_event(0, 0, 1) &&
 		   !need_event(0, 0, 65535) && need_event(0, 0, 65536) &&
 		   need_event(0, 1, 1) && !need_event(1, 1, 1) &&
 		   need_event(32767, 32768, 1) && !need_event(7, 8, 0);
-	printf("%s notification rule: cases worked out by hand\n",
-	       explicit ? "ok  " : "FAIL");
-	return 0;
+	check(explicit, "one of them");
+	report("notification rule: cases worked out by hand");
+	return finish();
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* JSON strings: what is escaped, and what is UTF-8 and what is not. */
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/json.h"
+#include "tests/check.h"
 
 #define LENGTH(x) (sizeof(x) / sizeof(*(x)))
 #define BAD	  "\\ufffd"
@@ -57,33 +56,29 @@ static char *json(const char *text)
 	return out;
 }
 
-static bool comes_out(const char *text, const char *expected)
+static void comes_out(const char *text, const char *expected)
 {
 	char *out = json(text);
 	size_t len = strlen(expected);
-	bool good = strlen(out) == len + 2 && out[0] == '"' &&
-		    !memcmp(out + 1, expected, len) && out[len + 1] == '"';
 
-	if (!good)
-		printf("     %s, not \"%s\"\n", out, expected);
+	check(strlen(out) == len + 2 && out[0] == '"' &&
+	      !memcmp(out + 1, expected, len) && out[len + 1] == '"',
+	      "%s, not \"%s\"", out, expected);
 	free(out);
-	return good;
 }
 
 int main(void)
 {
 	char *none = json(NULL);
-	bool good;
 
 	for (size_t i = 0; i < LENGTH(tests); i++) {
-		good = true;
 		for (size_t k = 0; tests[i].cases[k].text; k++)
-			good &= comes_out(tests[i].cases[k].text,
-					  tests[i].cases[k].json);
-		printf("%s JSON: %s\n", good ? "ok  " : "FAIL", tests[i].name);
+			comes_out(tests[i].cases[k].text,
+				  tests[i].cases[k].json);
+		report("JSON: %s", tests[i].name);
 	}
-	printf("%s JSON: no text is null\n",
-	       strcmp(none, "null") ? "FAIL" : "ok  ");
+	check(!strcmp(none, "null"), "%s", none);
+	report("JSON: no text is null");
 	free(none);
-	return 0;
+	return finish();
 }

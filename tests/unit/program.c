@@ -7,19 +7,11 @@
 #include <unistd.h>
 
 #include "lib/program.h"
+#include "tests/check.h"
 
-static void tell(bool good, const char *name)
+static void gives(int err, const char *text)
 {
-	printf("%s %s\n", good ? "ok  " : "FAIL", name);
-}
-
-static bool gives(int err, const char *text)
-{
-	bool good = !strcmp(reason(err), text);
-
-	if (!good)
-		printf("     %s, not %s\n", reason(err), text);
-	return good;
+	check(!strcmp(reason(err), text), "%s, not %s", reason(err), text);
 }
 
 /* Why what goes to @fd, a buffer full and more, is not all there. */
@@ -53,19 +45,24 @@ static int full_pipe(void)
 
 int main(void)
 {
-	tell(gives(EMFILE, "Too many open files; raise ulimit -n") &&
-	     gives(ENOSPC, "No space left on device; make room there, or write "
-			   "elsewhere") &&
-	     gives(EAGAIN, "Resource temporarily unavailable; raise ulimit -u "
-			   "or the container's pids.max, or free memory"),
-	     "a reason has the remedy that fits");
-	tell(gives(ENOENT, "No such file or directory") &&
-	     gives(EACCES, "Permission denied"),
-	     "a reason that says what to do has no more");
-	tell(!*written(open("/dev/null", O_WRONLY)) &&
-	     strstr(written(open("/dev/full", O_WRONLY)), "No space left"),
-	     "a file that is full is told by its own errno");
-	tell(strstr(written(full_pipe()), "put | cat after"),
-	     "a pipe that does not wait has its own remedy");
-	return 0;
+	const char *why;
+
+	gives(EMFILE, "Too many open files; raise ulimit -n");
+	gives(ENOSPC, "No space left on device; make room there, or write "
+		      "elsewhere");
+	gives(EAGAIN, "Resource temporarily unavailable; raise ulimit -u or the "
+		      "container's pids.max, or free memory");
+	report("a reason has the remedy that fits");
+	gives(ENOENT, "No such file or directory");
+	gives(EACCES, "Permission denied");
+	report("a reason that says what to do has no more");
+	why = written(open("/dev/null", O_WRONLY));
+	check(!*why, "/dev/null: %s", why);
+	why = written(open("/dev/full", O_WRONLY));
+	check(strstr(why, "No space left"), "/dev/full: %s", why);
+	report("a file that is full is told by its own errno");
+	why = written(full_pipe());
+	check(strstr(why, "put | cat after"), "%s", why);
+	report("a pipe that does not wait has its own remedy");
+	return finish();
 }

@@ -4,10 +4,10 @@
  * the slots that are consumed and not yet cleared.
  */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "ptr_ring.h"
+#include "tests/check.h"
+#include "tests/draw.h"
 
 static const uint32_t sizes[] = { 1, 2, 3, 5, 16, 17, 100, 1000 };
 #define NR_SIZES (sizeof(sizes) / sizeof(*sizes))
@@ -15,23 +15,12 @@ static const uint32_t sizes[] = { 1, 2, 3, 5, 16, 17, 100, 1000 };
 static struct ptr_ring ring;
 static uint64_t produced, consumed;	/* how many; entries are numbered */
 static uint32_t size, unfreed;		/* the model's */
-static bool failed;
 
-__attribute__((format(printf, 1, 2))) static void wrong(const char *fmt, ...)
-{
-	va_list ap;
-
-	if (failed)
-		return;
-	failed = true;
-	printf("     size %" PRIu32 ", batch %" PRIu32 ", %s first, after %"
-	       PRIu64 " produced, %" PRIu64 " consumed: ", size, ring.batch,
-	       ring.clear_first ? "clear" : "head", produced, consumed);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-}
+#define wrong(fmt, ...)                                                        \
+	check(false, "size %" PRIu32 ", batch %" PRIu32 ", %s first, after %"  \
+	      PRIu64 " produced, %" PRIu64 " consumed: " fmt, size,            \
+	      ring.batch, ring.clear_first ? "clear" : "head", produced,       \
+	      consumed, ##__VA_ARGS__)
 
 /* Entry number @nr; the address is all that matters. */
 static void *entry(uint64_t nr)
@@ -201,23 +190,20 @@ static void wrap(void)
 		;
 }
 
-static uint32_t draw(uint32_t below)
+static uint32_t draw_below(uint32_t end)
 {
-	static uint64_t state = 88172645463325252ull;
+	static uint64_t state = DRAW_SEED;
 
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state >> 32) % below;
+	return draw(&state) % end;
 }
 
 static void operations(void)
 {
 	for (int i = 0; i < 2000; i++) {
-		uint32_t n = 1 + draw(2 * size < 64 ? 2 * size : 64);
-		bool locked = draw(2);
+		uint32_t n = 1 + draw_below(2 * size < 64 ? 2 * size : 64);
+		bool locked = draw_below(2);
 
-		switch (draw(8)) {
+		switch (draw_below(8)) {
 		case 0 ... 2:
 			while (n-- && produce(locked))
 				;
@@ -233,8 +219,9 @@ static void operations(void)
 			unconsume(n);
 			break;
 		case 7:
-			resize(draw(4) ? size : sizes[draw(NR_SIZES)],
-			       draw(3) ? draw(20) : 0);
+			resize(draw_below(4) ? size :
+						sizes[draw_below(NR_SIZES)],
+			       draw_below(3) ? draw_below(20) : 0);
 			break;
 		}
 	}
@@ -244,7 +231,6 @@ static void operations(void)
 
 static void over(const char *name, void (*behaviour)(void))
 {
-	failed = false;
 	for (unsigned i = 0; i < NR_SIZES; i++) {
 		const uint32_t batches[] = { 0, 1, 2, 3, sizes[i],
 					     2 * sizes[i] + 5, UINT32_MAX };
@@ -255,7 +241,7 @@ static void over(const char *name, void (*behaviour)(void))
 				behaviour();
 			}
 	}
-	printf("%s ptr_ring: %s\n", failed ? "FAIL" : "ok  ", name);
+	report("ptr_ring: %s", name);
 }
 
 static uint64_t next_destroyed;
@@ -268,7 +254,6 @@ static void destroy(void *ptr)
 
 static void cleanup(void)
 {
-	failed = false;
 	for (uint32_t n = 0; n <= 5; n++) {
 		fresh(5, 2, false);
 		for (uint32_t i = 0; i < n; i++)
@@ -280,8 +265,7 @@ static void cleanup(void)
 		if (next_destroyed != n)
 			wrong("cleanup destroys %" PRIu64, next_destroyed);
 	}
-	printf("%s ptr_ring: cleanup destroys what is left, once, in order\n",
-	       failed ? "FAIL" : "ok  ");
+	report("ptr_ring: cleanup destroys what is left, once, in order");
 }
 
 static void arithmetic(void)
@@ -302,8 +286,8 @@ static void arithmetic(void)
 	good &= ptr_ring_batch(1) == 1 && ptr_ring_batch(2) == 1 &&
 		ptr_ring_batch(1000) == 128 / sizeof(void *) &&
 		ptr_ring_batch(UINT32_MAX) == 128 / sizeof(void *);
-	printf("%s ptr_ring: sizes of 0 and sizes that overflow are refused\n",
-	       good ? "ok  " : "FAIL");
+	check(good, "one is not");
+	report("ptr_ring: sizes of 0 and sizes that overflow are refused");
 }
 
 int main(void)
@@ -314,5 +298,5 @@ int main(void)
 	ptr_ring_cleanup(&ring, NULL);
 	cleanup();
 	arithmetic();
-	return 0;
+	return finish();
 }

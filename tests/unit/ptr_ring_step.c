@@ -8,15 +8,14 @@
  * observer is told "empty" while entries remain.
  */
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
 
 static void step(void);
 #define barrier_step() step()
 #include "ptr_ring.h"
+#include "tests/check.h"
 
 /* ---- Coroutines ---- */
 
@@ -226,9 +225,9 @@ static unsigned run(bool clear_first, uint8_t *choice, uint8_t *choices,
 	count->told_empty++;
 	count->in_one_go += last_read == first_read + 1;
 	if (listing)
-		printf("     %s first, size %" PRIu32 ", batch %" PRIu32 ", %"
-		       PRIu32 " before: %s\n", clear_first ? "clear" : "head",
-		       scene->size, scene->batch, scene->before, text);
+		note("%s first, size %" PRIu32 ", batch %" PRIu32 ", %" PRIu32
+		     " before: %s", clear_first ? "clear" : "head",
+		     scene->size, scene->batch, scene->before, text);
 	return n;
 }
 
@@ -252,9 +251,8 @@ static void every_interleaving(void)
 {
 	struct count sum[2] = { 0 };
 
-	printf("     told \"empty\" with entries there; in brackets, with both "
-	       "reads in one go\n"
-	       "     size batch before schedules  clear first    head first\n");
+	note("told \"empty\" with entries there; in brackets, with both reads "
+	     "in one go\nsize batch before schedules  clear first    head first");
 	for (scene = scenarios; scene < scenarios + NR_SCENARIOS; scene++) {
 		struct count count[2];
 
@@ -265,28 +263,27 @@ static void every_interleaving(void)
 			sum[order].in_one_go += count[order].in_one_go;
 			sum[order].told_more += count[order].told_more;
 		}
-		printf("     %4" PRIu32 " %5" PRIu32 " %6" PRIu32 " %9" PRIu32
-		       "  %5" PRIu32 " (%3" PRIu32 ")  %6" PRIu32 " (%3" PRIu32
-		       ")\n", scene->size, scene->batch,
-		       scene->before, count[1].schedules, count[1].told_empty,
-		       count[1].in_one_go, count[0].told_empty,
-		       count[0].in_one_go);
+		note("%4" PRIu32 " %5" PRIu32 " %6" PRIu32 " %9" PRIu32
+		     "  %5" PRIu32 " (%3" PRIu32 ")  %6" PRIu32 " (%3" PRIu32
+		     ")", scene->size, scene->batch, scene->before,
+		     count[1].schedules, count[1].told_empty,
+		     count[1].in_one_go, count[0].told_empty,
+		     count[0].in_one_go);
 	}
-	printf("%s ptr_ring: nothing lost or reordered in %" PRIu32
-	       " interleavings\n", fault ? "FAIL" : "ok  ",
-	       sum[0].schedules + sum[1].schedules);
-	if (fault)
-		printf("     %s\n", fault);
-	printf("%s ptr_ring: told \"empty\" with entries there: %" PRIu32
-	       " times clear first, %" PRIu32 " head first\n",
-	       sum[1].told_empty > sum[0].told_empty ? "ok  " : "FAIL",
+	check(!fault, "%s", fault);
+	report("ptr_ring: nothing lost or reordered in %" PRIu32
+	       " interleavings", sum[0].schedules + sum[1].schedules);
+	check(sum[1].told_empty > sum[0].told_empty, "clear first: no more often");
+	report("ptr_ring: told \"empty\" with entries there: %" PRIu32
+	       " times clear first, %" PRIu32 " head first",
 	       sum[1].told_empty, sum[0].told_empty);
-	printf("%s ptr_ring: who reads both in one go: %" PRIu32
-	       " times clear first, %" PRIu32 " head first\n",
-	       sum[1].in_one_go && !sum[0].in_one_go ? "ok  " : "FAIL",
+	check(sum[1].in_one_go && !sum[0].in_one_go,
+	      "not clear first alone");
+	report("ptr_ring: who reads both in one go: %" PRIu32
+	       " times clear first, %" PRIu32 " head first",
 	       sum[1].in_one_go, sum[0].in_one_go);
-	printf("%s ptr_ring: never told \"not empty\" with nothing there\n",
-	       sum[0].told_more || sum[1].told_more ? "FAIL" : "ok  ");
+	check(!sum[0].told_more && !sum[1].told_more, "it was");
+	report("ptr_ring: never told \"not empty\" with nothing there");
 }
 
 /* ---- One side preempted at every step ---- */
@@ -340,10 +337,8 @@ static void preempted(int nr, void (*fn)(void), const char *name)
 				if (consumed != made)
 					fault = "not all of it came out";
 			}
-	printf("%s ptr_ring: %s preempted at every step (%u runs)\n",
-	       fault ? "FAIL" : "ok  ", name, runs);
-	if (fault)
-		printf("     %s\n", fault);
+	check(!fault, "%s", fault);
+	report("ptr_ring: %s preempted at every step (%u runs)", name, runs);
 }
 
 /* With locks: the consumer goes on, and a rival producer waits, no longer. */
@@ -391,24 +386,23 @@ static void preempted_with_lock(void)
 	}
 	if (held < 3)
 		fault = "the lock was hardly ever held";
-	printf("%s ptr_ring: a producer preempted with its lock stops no "
-	       "consumer (%u runs)\n", fault ? "FAIL" : "ok  ", runs);
-	if (fault)
-		printf("     %s\n", fault);
+	check(!fault, "%s", fault);
+	report("ptr_ring: a producer preempted with its lock stops no consumer "
+	       "(%u runs)", runs);
 }
 
 int main(int argc, char **argv)
 {
 	(void)argv;
 #ifdef __SANITIZE_THREAD__
-	printf("skip ptr_ring: every interleaving: ThreadSanitizer knows no "
-	       "coroutines\n");
-	return 0;
+	skip("ptr_ring: every interleaving",
+	     "ThreadSanitizer knows no coroutines");
+	return finish();
 #endif
 	listing = argc > 1;
 	every_interleaving();
 	preempted(PRODUCER, producer, "producer");
 	preempted(CONSUMER, consumer, "consumer");
 	preempted_with_lock();
-	return 0;
+	return finish();
 }

@@ -8,11 +8,11 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/clock.h"
 #include "ptr_ring.h"
+#include "tests/check.h"
 
 #define MOST 4
 
@@ -187,20 +187,15 @@ static void run(unsigned nr_producers, unsigned nr_consumers, bool clear_first,
 		wrong("an item was lost");
 }
 
-static void tell(const char *name)
+static void check_fault(void)
 {
-	printf("%s ptr_ring: %s\n", fault ? "FAIL" : "ok  ", name);
-	if (fault)
-		printf("     %u producers, %u consumers: %s\n", producers,
-		       consumers, fault);
+	check(!fault, "%u producers, %u consumers: %s", producers, consumers,
+	      fault);
 	fault = NULL;
 }
 
 int main(int argc, char **argv)
 {
-	char name[128];
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc > 1)
 		count = strtoul(argv[1], NULL, 10);
 	else if (getenv("CHECK_SHORT"))
@@ -211,18 +206,21 @@ int main(int argc, char **argv)
 	for (unsigned p = 1; p <= MOST; p++)
 		for (unsigned c = 1; c <= MOST && !fault; c++)
 			run(p, c, (p + c) % 2, consume, false);
-	snprintf(name, sizeof(name), "%" PRIu32 " items or more through 1 to 4 "
-		 "producers and 1 to 4 consumers, each", fewest);
-	tell(name);
+	check_fault();
+	report("ptr_ring: %" PRIu32 " items or more through 1 to 4 producers "
+	       "and 1 to 4 consumers, each", fewest);
 	for (unsigned p = 1; p <= 2; p++)
 		for (unsigned c = 1; c <= 2 && !fault; c++)
 			run(p, c, c % 2, consume, true);
 	if (!up || !down)
 		wrong("hardly ever resized");
-	tell("resized up and down under load, nothing lost or reordered");
+	check_fault();
+	report("ptr_ring: resized up and down under load, nothing lost or "
+	       "reordered");
 	run(1, 1, false, consume_twice, false);
 	run(4, 1, true, consume_twice, true);
-	tell("put back under load, nothing lost or reordered");
+	check_fault();
+	report("ptr_ring: put back under load, nothing lost or reordered");
 	free(items);
-	return 0;
+	return finish();
 }

@@ -4,13 +4,13 @@
  * and containers have them, built in a directory of their own.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "lib/context.h"
 #include "lib/quota.h"
+#include "tests/check.h"
 
 static char root[] = "/tmp/ringtest.XXXXXX";
 
@@ -30,8 +30,7 @@ static void put(const char *path, const char *text)
 	f = fopen(full, "w");
 	if (f)
 		fputs(text, f);
-	if (!f || fclose(f))
-		printf("FAIL cannot write %s\n", full);
+	check(f && !fclose(f), "cannot write %s", full);
 }
 
 static void stat_of(const char *dir, unsigned periods, unsigned throttled)
@@ -136,13 +135,11 @@ static void try(const struct machine *m, unsigned nr)
 		stat_of(m->dirs[1], 530, 403);
 	stat_of(m->dirs[0], 130, 52);
 	known = quota_used(&used);
-	if (known == m->known && (!known || (used.periods == 30 &&
-					     used.throttled == 12)))
-		printf("ok   CPU quota: %s\n", m->name);
-	else
-		printf("FAIL CPU quota: %s\n     %sknown: %" PRIu64 " of %"
-		       PRIu64 "\n", m->name, known ? "" : "not ",
-		       used.throttled, used.periods);
+	check(known == m->known &&
+	      (!known || (used.periods == 30 && used.throttled == 12)),
+	      "%sknown: %" PRIu64 " of %" PRIu64, known ? "" : "not ",
+	      used.throttled, used.periods);
+	report("CPU quota: %s", m->name);
 }
 
 int main(void)
@@ -150,15 +147,16 @@ int main(void)
 	char command[64];
 
 	if (!mkdtemp(root)) {
-		printf("FAIL CPU quota: no directory in /tmp\n");
+		perror(root);
 		return 1;
 	}
 	for (unsigned i = 0; i < sizeof(machines) / sizeof(*machines); i++)
 		try(&machines[i], i);
 	machine_root = "/nowhere";
 	quota_start();
-	printf("%s CPU quota: no /proc: not known\n",
-	       quota_used(&(struct quota){ 0, 0 }) ? "FAIL" : "ok  ");
+	check(!quota_used(&(struct quota){ 0, 0 }), "known");
+	report("CPU quota: no /proc: not known");
 	snprintf(command, sizeof(command), "rm -rf %s", root);
-	return system(command);
+	check(!system(command), "%s", command);
+	return finish();
 }

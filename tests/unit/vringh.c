@@ -7,7 +7,6 @@
  * The guest's memory lies between pages that nobody may touch.
  */
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@ static uint32_t searches;	/* of a map, for a range not known before */
 #include "virtio/access_kern.h"
 #include "virtio/access_user.h"
 #include "virtio/driver.h"
+#include "tests/check.h"
 
 /* ---- The six ways to call it ---- */
 
@@ -128,7 +128,6 @@ static struct vringh_iov riov, wiov;
 static struct vringh_piece rpieces[2], wpieces[2];
 static uint16_t avail;			/* the guest's index */
 static bool by_abandon;
-static bool wrong;
 
 static bool trusts(void)
 {
@@ -140,21 +139,9 @@ static bool translates(void)
 	return way->access == &vringh_iotlb;
 }
 
-__attribute__((format(printf, 2, 3))) static void expect(bool good,
-							  const char *fmt, ...)
-{
-	va_list ap;
-
-	if (good || wrong)
-		return;
-	wrong = true;
-	printf("     %s, %s: ", way->name,
-	       by_abandon ? "abandoned" : "completed");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("; last error: %s\n", vrh.error);
-}
+#define expect(good, fmt, ...)                                                 \
+	check(good, "%s, %s: " fmt "; last error: %s", way->name,              \
+	      by_abandon ? "abandoned" : "completed", ##__VA_ARGS__, vrh.error)
 
 /* The guest's address of what is at @offset. */
 static uint64_t at(uint32_t offset)
@@ -1606,7 +1593,7 @@ static void check_free(const struct vdriver *drv, uint32_t under_way)
 	for (uint32_t k = 0; k < drv->nr_free; k++) {
 		expect(i < SIZE && !(seen >> i & 1) && !drv->slots[i].data,
 		       "descriptor %u is in the list of the free", i);
-		if (wrong)
+		if (tap.wrong)
 			return;
 		seen |= 1u << i;
 		i = drv->slots[i].next;
@@ -1625,7 +1612,7 @@ static void driver_under_attack(void)
 	       "vdriver_init");
 	for (int i = 0; i < 3; i++)
 		sg[i] = (struct vdriver_sg){ mem + DATA, 4 };
-	for (int round = 0; round < 20000 && !wrong; round++) {
+	for (int round = 0; round < 20000 && !tap.wrong; round++) {
 		uint32_t *words = (uint32_t *)mem;
 		char *back;
 
@@ -1739,14 +1726,12 @@ int main(void)
 	char *all = mmap(NULL, bytes + 2 * page, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (all == MAP_FAILED)
 		return 1;
 	mem = all + page;
 	if (mprotect(mem, bytes, PROT_READ | PROT_WRITE))
 		return 1;
 	for (unsigned i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
-		wrong = false;
 		for (unsigned w = 0; w < sizeof(ways) / sizeof(*ways); w++) {
 			way = &ways[w];
 			for (int k = 0; k < 2; k++) {
@@ -1755,11 +1740,10 @@ int main(void)
 				tests[i].run();
 			}
 		}
-		printf("%s vringh: %s\n", wrong ? "FAIL" : "ok  ",
-		       tests[i].name);
+		report("vringh: %s", tests[i].name);
 	}
 	vringh_map_free(&map);
 	vringh_iov_cleanup(&riov);
 	vringh_iov_cleanup(&wiov);
-	return 0;
+	return finish();
 }

@@ -8,12 +8,13 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "tests/check.h"
+#include "tests/draw.h"
 #include "virtio/access_iotlb.h"
 #include "virtio/access_user.h"
 
@@ -42,14 +43,6 @@ static struct vring ring;
 static bool stop;
 
 #define GUEST	0x10000u	/* where the guest sees it */
-
-static uint32_t draw(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state >> 32;
-}
 
 /* Mostly what passes most checks, so that all depths are reached. */
 static void rewrite_desc(struct vring_desc *desc, bool in_table, uint64_t *state)
@@ -81,7 +74,7 @@ static void rewrite_desc(struct vring_desc *desc, bool in_table, uint64_t *state
 static void *rewrite(void *unused)
 {
 	struct vring_desc *tables = (struct vring_desc *)(mem + TABLES);
-	uint64_t state = 88172645463325252ull;
+	uint64_t state = DRAW_SEED;
 
 	while (!READ_ONCE(stop)) {
 		uint32_t r = draw(&state);
@@ -208,17 +201,20 @@ static void run(const char *name, bool table, uint64_t chains)
 	/* Every depth was reached, or the test tells nothing. */
 	good = counts.taken > chains / 100 && counts.refused > chains / 100 &&
 	       counts.moved && counts.fault && counts.out_of_step;
-	printf("%s vringh: descriptors rewritten while they are read: %s%s\n",
-	       good ? "ok  " : in_time ? "FAIL" : "skip", name,
-	       good || in_time ? "" : ": the CPUs are too busy for all cases");
 	if (!good || getenv("VERBOSE"))
-		printf("     %llu taken, %llu bytes moved, %llu refused, %llu "
-		       "times out of step, %llu faults\n",
-		       (unsigned long long)counts.taken,
-		       (unsigned long long)counts.moved,
-		       (unsigned long long)counts.refused,
-		       (unsigned long long)counts.out_of_step,
-		       (unsigned long long)counts.fault);
+		note("%llu taken, %llu bytes moved, %llu refused, %llu times "
+		     "out of step, %llu faults",
+		     (unsigned long long)counts.taken,
+		     (unsigned long long)counts.moved,
+		     (unsigned long long)counts.refused,
+		     (unsigned long long)counts.out_of_step,
+		     (unsigned long long)counts.fault);
+	if (!good && !in_time) {
+		skip(name, "the CPUs are too busy for all cases");
+		return;
+	}
+	check(good, "a depth that was not reached");
+	report("vringh: descriptors rewritten while they are read: %s", name);
 }
 
 int main(void)
@@ -228,11 +224,10 @@ int main(void)
 	char *all = mmap(NULL, 3 * 65536, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
 #ifdef TSAN
-	printf("skip vringh: descriptors rewritten while they are read: this "
-	       "guest races on purpose, and ThreadSanitizer says so\n");
-	return 0;
+	skip("vringh: descriptors rewritten while they are read",
+	     "this guest races on purpose, and ThreadSanitizer says so");
+	return finish();
 #endif
 #ifndef ASAN
 	if (brief && *brief)
@@ -249,5 +244,5 @@ int main(void)
 	vring_init(&ring, SIZE, mem);
 	run("user, inlined", false, chains);
 	run("iotlb, by table", true, chains);
-	return 0;
+	return finish();
 }

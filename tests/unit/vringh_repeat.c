@@ -7,13 +7,12 @@
  * byte and notification is as it was without the failure.
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+
+#include "tests/check.h"
 
 /* What can fail: each translation, and each growth of a list. */
 static uint32_t until_failure;
@@ -53,7 +52,6 @@ static const struct vringh_access *inner;
 static int failure;		/* what a translation fails with */
 static struct vringh vrh;
 static struct vringh_iov riov, wiov;
-static bool wrong;
 
 /* Cuts what may be cut, so that a piece or a table takes several. */
 static int failing_translate(struct vringh *v, enum vringh_area area,
@@ -76,7 +74,7 @@ static struct log {
 	size_t used;
 } record, undisturbed;
 
-__attribute__((format(printf, 1, 2))) static void note(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static void log_call(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -110,10 +108,8 @@ static void remember(void)
 
 static void complain(const char *call, long got)
 {
-	if (!wrong)
-		printf("     %s, failing with %d: %s gives %ld; last error: "
-		       "%s\n", inner->name, failure, call, got, vrh.error);
-	wrong = true;
+	check(false, "%s, failing with %d: %s gives %ld; last error: %s",
+	      inner->name, failure, call, got, vrh.error);
 }
 
 static bool same_iov(const struct vringh_iov *a, const struct vringh_iov *b)
@@ -144,7 +140,7 @@ static bool again(const char *call, long got, bool getdesc)
 			remember();                                            \
 			got_ = (call);                                         \
 		} while (again(#call, got_, getdesc));                         \
-		note("%s: %ld\n", #call, got_);                                \
+		log_call("%s: %ld\n", #call, got_);                                \
 		got_;                                                          \
 	})
 
@@ -167,7 +163,7 @@ static void move(bool in, void *ours, size_t len)
 		}
 	} while (again(in ? "vringh_iov_push" : "vringh_iov_pull", got, false) ||
 		 (got > 0 && moved < len));
-	note("%s: %zu\n", in ? "push" : "pull", moved);
+	log_call("%s: %zu\n", in ? "push" : "pull", moved);
 }
 
 /* ---- The script ---- */
@@ -178,7 +174,7 @@ static uint32_t get(bool lists)
 
 	CALL(true, vringh_getdesc(&failing, &vrh, lists ? &riov : NULL,
 				  lists ? &wiov : NULL, &head));
-	note("head %u, %u to read, %u to write\n", head, riov.used, wiov.used);
+	log_call("head %u, %u to read, %u to write\n", head, riov.used, wiov.used);
 	return head;
 }
 
@@ -187,7 +183,7 @@ static void look(const struct vringh_iov *iov, enum vringh_area area)
 	struct vringh_span span;
 
 	CALL(false, vringh_iov_peek(&failing, &vrh, iov, area, &span));
-	note("%.*s\n", (int)span.len, (char *)span.ptr);
+	log_call("%.*s\n", (int)span.len, (char *)span.ptr);
 }
 
 static void host(struct vdriver *drv)
@@ -201,7 +197,7 @@ static void host(struct vdriver *drv)
 	look(&riov, VRINGH_READ);
 	move(false, bytes, 7);
 	move(false, bytes + 7, 50);
-	note("%s\n", bytes);
+	log_call("%s\n", bytes);
 	move(true, "abcdefghijklmnopqrstuvwxyz", 26);
 	CALL(false, vringh_complete(&failing, &vrh, used[0].head, 10));
 	CALL(false, vringh_need_notify(&failing, &vrh));
@@ -214,9 +210,9 @@ static void host(struct vdriver *drv)
 	CALL(false, vringh_need_notify(&failing, &vrh));
 	get(true);
 	CALL(false, vringh_notify_enable(&failing, &vrh));
-	note("kick %d\n", vdriver_need_kick(drv));
+	log_call("kick %d\n", vdriver_need_kick(drv));
 	for (int i = 0; i < 4; i++)
-		note("back %d\n", vdriver_get(drv, &len) ? (int)len : -1);
+		log_call("back %d\n", vdriver_get(drv, &len) ? (int)len : -1);
 }
 
 static void script(uint64_t features)
@@ -280,16 +276,12 @@ static uint32_t all_failures(uint64_t features)
 			until_failure = 0;
 			return n - 1;
 		}
-		if (!wrong && (record.used != undisturbed.used ||
-			       memcmp(record.text, undisturbed.text,
-				      record.used) ||
-			       memcmp(mem, after, BYTES))) {
-			wrong = true;
-			printf("     %s, %d: failure %u, memory %s\n%s"
-			       "     and undisturbed\n%s", inner->name, failure,
-			       n, memcmp(mem, after, BYTES) ? "differs" :
-			       "the same", record.text, undisturbed.text);
-		}
+		check(record.used == undisturbed.used &&
+		      !memcmp(record.text, undisturbed.text, record.used) &&
+		      !memcmp(mem, after, BYTES), "%s, %d: failure %u, memory "
+		      "%s\n%sand undisturbed\n%s", inner->name, failure, n,
+		      memcmp(mem, after, BYTES) ? "differs" : "the same",
+		      record.text, undisturbed.text);
 	}
 	return 0;
 }
@@ -300,12 +292,10 @@ int main(void)
 		&vringh_user, &vringh_kern, &vringh_iotlb
 	};
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (int i = 0; i < 3; i++) {
 		uint32_t n = 0;
 
 		inner = inners[i];
-		wrong = false;
 		for (unsigned bits = 0; bits < 16; bits++) {
 			uint32_t some;
 
@@ -317,12 +307,11 @@ int main(void)
 					    (uint64_t)(bits >> 2 & 1)
 					    << VIRTIO_F_VERSION_1);
 			/* the script has more than 30 accesses */
-			wrong = wrong || some < 30;
+			check(some >= 30, "%u failures", some);
 			n += some;
 		}
-		printf("%s vringh: each access failing once, and the call "
-		       "repeated: %s (%u failures)\n", wrong ? "FAIL" : "ok  ",
-		       inner->name, n);
+		report("vringh: each access failing once, and the call "
+		       "repeated: %s (%u failures)", inner->name, n);
 	}
-	return 0;
+	return finish();
 }

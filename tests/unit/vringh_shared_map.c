@@ -8,12 +8,12 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/check.h"
 #include "virtio/access_iotlb.h"
 #include "virtio/access_user.h"
 #include "virtio/driver.h"
@@ -159,7 +159,6 @@ int main(void)
 {
 	bool good;
 
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	page = sysconf(_SC_PAGESIZE);
 	ring_room = (vring_bytes(SIZE) + page - 1) & -page;
 	all = HOSTS * ring_room + page;
@@ -170,7 +169,7 @@ int main(void)
 	for (int i = 0; i < HOSTS; i++)
 		good = good && !hosts[i].wrong && hosts[i].worked >= ROUNDS &&
 		       hosts[i].refused >= ROUNDS;
-	printf("%s vringh: hosts that share a map get another while they "
-	       "work\n", good ? "ok  " : "FAIL");
-	return 0;
+	check(good, "a host is wrong, or has not come by both maps");
+	report("vringh: hosts that share a map get another while they work");
+	return finish();
 }
