@@ -32,6 +32,7 @@ static struct side guest, host;
 
 /* Moves rare code out of the way: fewer jumps, which shows without LTO. */
 #define likely(x) __builtin_expect(!!(x), 1)
+#define min(a, b) ((a) < (b) ? (a) : (b))
 #define publish_due(n) !likely((n) & 4095)
 
 void kick(void)
@@ -53,6 +54,13 @@ static __hot_inline void publish(struct side *me, uint64_t added,
 	WRITE_ONCE(me->finished, finished);
 }
 
+static __hot_inline void publish_point(uint64_t added, uint64_t finished)
+{
+	publish(&guest, added, finished);
+	if (config.phases)
+		phases_point(finished, added - finished, &guest, &host);
+}
+
 /* After some 50 us the other side may need this CPU, even if there are two. */
 static __hot_inline void poll_pause(uint32_t looks)
 {
@@ -60,6 +68,30 @@ static __hot_inline void poll_pause(uint32_t looks)
 		sched_yield();
 	else if (config.relax)
 		cpu_relax();
+}
+
+static __hot_inline void poll_ring(struct side *me, bool (*empty)(void))
+{
+	WRITE_ONCE(me->where, POLLING);
+	for (uint32_t looks = 0; empty(); looks++)
+		poll_pause(looks);
+	burn_cycles(config.backoff);
+	WRITE_ONCE(me->where, RUNNING);
+}
+
+static __hot_inline void guest_sleep(uint32_t *unkicked)
+{
+	if (*unkicked) {
+		kick_available();
+		*unkicked = 0;
+	}
+	if (config.poll_first && !used_empty())
+		return;
+	if (enable_call()) {
+		sleep_until_woken(&guest);
+		guest.spurious += used_empty();
+	}
+	disable_call();
 }
 
 /*
@@ -74,8 +106,7 @@ static __hot_inline void guest_loop(const bool plain)
 	const bool verify = !plain && config.verify;
 	const bool sleep = !plain && config.sleep;
 	/* Max to be added by now: as many as are back, plus --outstanding. */
-	uint64_t limit = config.outstanding < cycles ? config.outstanding :
-						       cycles;
+	uint64_t limit = min(config.outstanding, cycles);
 	uint64_t added = 0, finished = 0;
 	uint32_t unkicked = 0;
 	unsigned len = 1;
@@ -118,12 +149,8 @@ static __hot_inline void guest_loop(const bool plain)
 				limit++;
 				keep(limit);	/* a branch, not a chain of adds */
 			}
-			if (work || publish_due(finished)) {
-				publish(&guest, added, finished);
-				if (config.phases)
-					phases_point(finished, added - finished,
-						     &guest, &host);
-			}
+			if (work || publish_due(finished))
+				publish_point(added, finished);
 		}
 		if (moved)
 			continue;
@@ -131,29 +158,30 @@ static __hot_inline void guest_loop(const bool plain)
 		publish(&guest, added, finished);
 		guest.waits++;
 		if (!sleep) {
-			WRITE_ONCE(guest.where, POLLING);
-			for (uint32_t looks = 0; used_empty(); looks++)
-				poll_pause(looks);
-			burn_cycles(config.backoff);
-			WRITE_ONCE(guest.where, RUNNING);
+			poll_ring(&guest, used_empty);
 			continue;
 		}
-		if (unkicked) {
-			kick_available();
-			unkicked = 0;
-		}
-		if (config.poll_first && !used_empty())
-			continue;
-		if (enable_call()) {
-			sleep_until_woken(&guest);
-			guest.spurious += used_empty();
-		}
-		disable_call();
+		guest_sleep(&unkicked);
 	}
 	publish(&guest, added, finished);
 	phases_point(finished, 0, &guest, &host);
 	if (verify)
 		verify_guest_done();
+}
+
+static __hot_inline void host_sleep(uint32_t *uncalled)
+{
+	if (*uncalled) {
+		call_used();
+		*uncalled = 0;
+	}
+	if (config.poll_first && !avail_empty())
+		return;
+	if (enable_kick()) {
+		sleep_until_woken(&host);
+		host.spurious += avail_empty();
+	}
+	disable_kick();
 }
 
 static __hot_inline void host_loop(const bool plain)
@@ -188,24 +216,10 @@ static __hot_inline void host_loop(const bool plain)
 		publish(&host, 0, used);
 		WRITE_ONCE(host.waits, host.waits + 1);
 		if (!sleep) {
-			WRITE_ONCE(host.where, POLLING);
-			for (uint32_t looks = 0; avail_empty(); looks++)
-				poll_pause(looks);
-			burn_cycles(config.backoff);
-			WRITE_ONCE(host.where, RUNNING);
+			poll_ring(&host, avail_empty);
 			continue;
 		}
-		if (uncalled) {
-			call_used();
-			uncalled = 0;
-		}
-		if (config.poll_first && !avail_empty())
-			continue;
-		if (enable_kick()) {
-			sleep_until_woken(&host);
-			host.spurious += avail_empty();
-		}
-		disable_kick();
+		host_sleep(&uncalled);
 	}
 	/* One last look: now a layout shows whatever it has held back. */
 	avail_empty();

@@ -5,7 +5,7 @@
 
 # c_files: all of ours, headers too
 c_files() {
-	ls ./*.[ch] | sed 's|^\./||'
+	printf '%s\n' *.[ch]
 	find harness lib tests tools virtio -name '*.[ch]' | sort
 }
 
@@ -13,7 +13,7 @@ c_files() {
 sh_files() {
 	ls .ci/run run-on-all.sh tests/run tests/*.sh tests/*.test tools/*.sh \
 		tools/plot-* tools/ringtest
-	ls -d devtools/* scripts/* | grep -v '\.known$'
+	printf '%s\n' devtools/* scripts/* | grep -v '\.known$'
 }
 
 # copy_tree DIRECTORY: all that make reads or runs, and nothing that was built
