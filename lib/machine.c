@@ -30,7 +30,7 @@ static bool used(int cpu)
 	return cpu_allowed(cpu);
 }
 
-/* README has a heading with the words before the first colon. */
+/* doc/warnings has a heading with the words before the first colon. */
 __attribute__((format(printf, 2, 3)))
 static void warn_once(bool *said, const char *fmt, ...)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Warnings on stderr, each once: how the machine may spoil what is measured.
- * README has a heading for each, the words before its first colon.
+ * doc/warnings has a heading for each, the words before its first colon.
  */
 #ifndef LIB_MACHINE_H
 #define LIB_MACHINE_H
