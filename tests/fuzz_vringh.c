@@ -48,11 +48,33 @@ static void check_pieces(const struct vringh_iov *iov)
 		     iov->pieces[i].len - 1 <= UINT64_MAX - iov->pieces[i].addr);
 }
 
+/* What is out, for as long as the host keeps it; a ring has at most 16 entries. */
+struct requests {
+	struct vringh_used used[16];
+	uint32_t n;
+};
+
+/* Completes up to @max of them, all at once: those taken last. */
+static __vringh_inline void complete(const struct vringh_access *access,
+				     struct vringh *vrh, struct requests *out,
+				     uint32_t max)
+{
+	const uint32_t n = max < out->n ? max : out->n;
+
+	out->n -= n;
+	if (n == 1)
+		must(!vringh_complete(access, vrh, out->used[out->n].head, 0));
+	else
+		must(!vringh_complete_multi(access, vrh, &out->used[out->n],
+					    n));
+}
+
 static __vringh_inline void host(const struct vringh_access *access,
 				 struct vringh *vrh, uint8_t *mem, size_t size,
 				 bool chains, bool moving)
 {
 	struct vringh_piece pieces[2][2];
+	struct requests out = { .n = 0 };
 	struct vringh_iov riov, wiov;
 	uint8_t buf[64] = "";
 
@@ -75,7 +97,10 @@ static __vringh_inline void host(const struct vringh_access *access,
 		if (head == VRINGH_NO_HEAD) {
 			must(got <= 0);
 			vringh_notify_enable(access, vrh);
-			break;
+			if (!out.n)
+				break;
+			complete(access, vrh, &out, 1);
+			continue;
 		}
 		if (got == 1 && chains) {
 			uint64_t left;
@@ -102,15 +127,15 @@ static __vringh_inline void host(const struct vringh_access *access,
 		if (step % 5 == 4) {
 			vringh_abandon(vrh, 1);
 			must(vrh->last_avail == before);
-		} else if (step % 3) {
-			vringh_complete(access, vrh, head, 0);
+		} else if (head < vrh->size) {
+			must(out.n < vrh->size);
+			out.used[out.n++] = (struct vringh_used){ head, step };
+			/* 0 to 2 of them, and some stay */
+			complete(access, vrh, &out, step % 3);
 		} else {
-			const struct vringh_used used[2] = { { head, 1 },
-							     { head, 2 } };
-
-			vringh_complete_multi(access, vrh, used,
-					      vrh->size > 1 ? 2 : 1);
+			must(vringh_complete(access, vrh, head, 0) == -EINVAL);
 		}
+		must((uint16_t)(vrh->last_avail - vrh->last_used) <= vrh->size);
 		vringh_need_notify(access, vrh);
 		vringh_notify_disable(access, vrh);
 	}

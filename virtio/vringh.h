@@ -23,10 +23,14 @@
  * nothing between check and use. Every loop has a bound that the guest does not
  * set. Addresses are the guest's, 64 bits; lengths are bytes.
  *
+ * A chain is out from when it is taken until it is completed or abandoned. At
+ * most vrh->size chains are ever out, whatever the guest does, so that an array
+ * of so many requests is enough.
+ *
  * Errors are negative errno values, and vringh_error() says what was wrong:
  *
- *	-EPROTO		the available index is ahead by more than the ring, or
- *			went back
+ *	-EPROTO		the available index went back, or is ahead of what is
+ *			completed by more than the ring
  *	-EINVAL		a head or next out of range, a malformed descriptor or
  *			table, a wrong argument
  *	-ELOOP		a chain that comes back to itself
@@ -153,9 +157,9 @@ static inline int vringh_set_max_chain(struct vringh *vrh, uint32_t n);
 /*
  * For a ring that has been in use before: chains are taken from @last_avail on
  * and completed from @last_used on, as vrh->last_avail and vrh->last_used were.
- * They differ by what is taken and not completed: 0, or -EINVAL if that is more
- * than the ring holds. A call that was due then is not known of; give the guest
- * one.
+ * They differ by what is out. 0, or -EINVAL if that is more than the ring holds,
+ * which no vringh reaches. A call that was due then is not known of; give the
+ * guest one.
  */
 static inline int vringh_set_base(struct vringh *vrh, uint16_t last_avail,
 				  uint16_t last_used);
@@ -183,7 +187,8 @@ static inline const char *vringh_error(const struct vringh *vrh);
  *				with vringh_complete(..., *head, 0), or
  *				vringh_abandon() it
  *	vrh->size or more	the guest named no descriptor: there is nothing
- *				to complete; go on, or vringh_abandon() it
+ *				to complete. vringh_abandon() it; or go on, and
+ *				it stays out until vringh_init()
  *	VRINGH_NO_HEAD		nothing was taken. -EPROTO: the guest or its
  *				device has to be reset, or the next call says
  *				the same. Else it can be repeated; or, with both
@@ -257,9 +262,10 @@ vringh_iov_peek(const struct vringh_access *access, struct vringh *vrh,
 
 /*
  * Completes the chain @head, @len bytes of whose writable buffers were written
- * (2.6.8); heads may be completed in any order. What the host did before is
- * visible to the guest once it sees the completion. 0; -EINVAL for no head of
- * this ring; -EFAULT, -EACCES for the used ring. On error nothing is completed.
+ * (2.6.8); heads may be completed in any order, each once. What the host did
+ * before is visible to the guest once it sees the completion. 0; -EINVAL for no
+ * head of this ring; -EFAULT, -EACCES for the used ring. On error nothing is
+ * completed.
  */
 static __vringh_inline int vringh_complete(const struct vringh_access *access,
 					   struct vringh *vrh, uint32_t head,

@@ -103,14 +103,19 @@ __vringh_cold static int vringh_fail_desc(struct vringh *vrh,
 
 __vringh_cold static int vringh_fail_index(struct vringh *vrh, uint16_t idx)
 {
-	uint16_t ahead = idx - vrh->last_avail;
+	const uint16_t ahead = idx - vrh->last_avail;
 
 	if (ahead > VRING_MAX_SIZE)
 		return vringh_fail(vrh, -EPROTO, "available index went back "
 				   "from %u to %u", vrh->last_avail, idx);
+	if (ahead > vrh->size)
+		return vringh_fail(vrh, -EPROTO, "available index %u is %u "
+				   "ahead of %u, in a ring of %" PRIu32, idx,
+				   ahead, vrh->last_avail, vrh->size);
 	return vringh_fail(vrh, -EPROTO, "available index %u is %u ahead of "
-			   "%u, in a ring of %" PRIu32, idx, ahead,
-			   vrh->last_avail, vrh->size);
+			   "%u, the chains completed, in a ring of %" PRIu32,
+			   idx, (uint16_t)(idx - vrh->last_used),
+			   vrh->last_used, vrh->size);
 }
 
 static inline const char *vringh_error(const struct vringh *vrh)
@@ -550,6 +555,7 @@ static __vringh_inline int vringh_read_avail(const struct vringh_access *access,
 					     struct vringh *vrh)
 {
 	uint16_t *p, idx;
+	uint32_t out;
 	int err;
 
 	p = vringh_word(access, vrh, VRINGH_AVAIL,
@@ -564,7 +570,14 @@ static __vringh_inline int vringh_read_avail(const struct vringh_access *access,
 	idx = vring16(vrh->v1, smp_load_acquire(p));
 	if (idx == vrh->last_avail)
 		return 0;
-	if (vringh_unlikely((uint16_t)(idx - vrh->last_avail) > vrh->size))
+	/*
+	 * What the guest added has to fit in the ring with what is out. That
+	 * then holds for every chain up to idx: completions only make room. A
+	 * host that completed what it had not taken has far too much out.
+	 */
+	out = (uint16_t)(vrh->last_avail - vrh->last_used);
+	if (vringh_unlikely((uint16_t)(idx - vrh->last_avail) + out >
+			    vrh->size))
 		return vringh_fail_index(vrh, idx);
 	vrh->avail_idx = idx;
 	return 1;

@@ -750,6 +750,89 @@ static void index_back(void)
 	}
 }
 
+/* The guest adds more than the ring holds, the host having completed few. */
+static void overfill(uint16_t base, bool lists)
+{
+	struct vringh_iov *r = lists ? &riov : NULL, *w = lists ? &wiov : NULL;
+	uint32_t head;
+
+	fresh_with(FEATURES, base);
+	for (uint32_t i = 0; i < SIZE; i++) {
+		put(i, at(DATA), 4, 0, 0);
+		offer(i);
+		expect(way->getdesc(r, w, &head) == 1 && head == i,
+		       "number %u", i);
+	}
+	for (int more = 1; more <= SIZE; more++) {
+		ring.avail->idx = avail + more;
+		expect(way->getdesc(r, w, &head) == -EPROTO &&
+		       head == VRINGH_NO_HEAD, "with %d more, it takes %u",
+		       more, head);
+		says(" ahead of");
+		expect(way->notify_enable() == 0, "safe to sleep");
+	}
+	expect((uint16_t)(vrh.last_avail - vrh.last_used) == SIZE &&
+	       !vringh_set_base(&vrh, vrh.last_avail, vrh.last_used),
+	       "it refuses where it stands");
+	/* what is abandoned, or completed, makes room, and no more than that */
+	ring.avail->idx = avail + 1;
+	vringh_abandon(&vrh, 2);
+	for (uint32_t i = SIZE - 2; i < SIZE; i++)
+		expect(way->getdesc(r, w, &head) == 1 && head == i,
+		       "abandoned, it takes %u", head);
+	expect(way->getdesc(r, w, &head) == -EPROTO, "taken again, it takes %u",
+	       head);
+	expect(!way->complete(3, 0) && !way->complete(0, 0), "completing two");
+	ring.avail->idx = avail + 3;
+	expect(way->getdesc(r, w, &head) == -EPROTO, "completed, it takes %u",
+	       head);
+	says("is 9 ahead of");
+	ring.avail->idx = avail;
+	offer(3);
+	offer(0);
+	expect(way->getdesc(r, w, &head) == 1 && head == 3 &&
+	       way->getdesc(r, w, &head) == 1 && head == 0 &&
+	       way->getdesc(r, w, &head) == 0, "the two are not %u", head);
+}
+
+static void out_of_room(void)
+{
+	static const uint16_t bases[] = { 0, 32765, 65523, 65535 };
+
+	for (int i = 0; i < 4; i++) {
+		overfill(bases[i], true);
+		overfill(bases[i], false);
+	}
+}
+
+/* A head that is none has its place for good: there is nothing to complete. */
+static void heads_of_nothing(void)
+{
+	uint32_t head;
+
+	fresh_with(FEATURES, 65530);
+	for (int i = 0; i < SIZE; i++) {
+		offer(SIZE + i);
+		expect(get(&head) == -EINVAL && head == (uint32_t)SIZE + i,
+		       "it takes %u", head);
+		expect(!vringh_set_base(&vrh, vrh.last_avail, vrh.last_used),
+		       "it refuses where it stands");
+		/* the others are used again and again */
+		for (int k = 0; k < 3 && i < SIZE - 1; k++)
+			recover(VRINGH_NO_HEAD);
+	}
+	offer(SIZE);
+	expect(get(&head) == -EPROTO && head == VRINGH_NO_HEAD, "it takes %u",
+	       head);
+	expect(!vringh_set_base(&vrh, vrh.last_avail, vrh.last_used),
+	       "full, it refuses where it stands");
+	ring.avail->idx = --avail;
+	vringh_abandon(&vrh, 1);
+	ring.avail->ring[vrh.last_avail & (SIZE - 1)] = 6;
+	prepare_good();
+	take_good();
+}
+
 /* What was seen once counts, whatever the guest says later. */
 static void index_taken_back(void)
 {
@@ -1673,6 +1756,8 @@ static const struct test {
 	{ "available index too far ahead", index_ahead },
 	{ "available index goes back", index_back },
 	{ "available index goes back behind what was seen", index_taken_back },
+	{ "no more chains are taken than the ring holds", out_of_room },
+	{ "heads out of range, as many as the ring holds", heads_of_nothing },
 	{ "head at the ring's size", head_at_size },
 	{ "head 0xffff", head_ffff },
 	{ "the rings are out of reach", avail_unreachable },
