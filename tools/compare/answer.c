@@ -46,7 +46,8 @@ static const char *remedy(void)
 	if (!strcmp(ending, "time is over"))
 		return "; give more --max-time";
 	if (!strcmp(ending, "done"))
-		return options.runs ? "; give more --runs" : "; give less --resolve";
+		return options.runs ? "; give more --runs"
+				    : "; give less --resolve";
 	return "";
 }
 

@@ -42,7 +42,8 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &max_time_text, 0, 0 },
 	{ "fail-if-slower", "PERCENT", "status 1 if B is slower, all of its "
 	  "interval", OPT_TEXT, &gate_text, 0, 0 },
-	{ "csv", "FILE", "keep every sample there", OPT_TEXT, &options.csv, 0, 0 },
+	{ "csv", "FILE", "keep every sample there", OPT_TEXT,
+	  &options.csv, 0, 0 },
 	{ "json", "FILE", "the same, one JSON object a line", OPT_TEXT,
 	  &options.json, 0, 0 },
 	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,

@@ -182,8 +182,10 @@ void run_rounds(void)
 		if (rounds == room) {
 			room = room ? 2 * room : 64;
 			for_each_command(c) {
-				c->values = more(c->values, room * sizeof(double));
-				c->sorted = more(c->sorted, room * sizeof(double));
+				size_t size = room * sizeof(double);
+
+				c->values = more(c->values, size);
+				c->sorted = more(c->sorted, size);
 			}
 		}
 		one_round(rounds, true);
@@ -194,7 +196,8 @@ void run_rounds(void)
 		}
 		if (ending)
 			break;
-		if (options.runs ? rounds == options.runs : width < options.resolve)
+		if (options.runs ? rounds == options.runs
+				 : width < options.resolve)
 			ending = "done";
 		else if (spent_ns() >= options.max_time_ns)
 			ending = "time is over";
