@@ -85,13 +85,15 @@ CONTRACTS := $(LAYOUTS:%=build/tests/contract_%)
 MARKED := $(LAYOUTS:%=build/tests/marked_%)
 FAULTY := $(LAYOUTS:%=build/tests/faulty_%)
 BROKEN := build/tests/broken
+HOOKED := $(TOOLS:%=build/tests/%)
 SCRIPTS := $(filter-out %-long.test,$(wildcard tests/*.test))
 # What finds most, and soonest, comes first.
 TESTS ?= tests/sources.test $(CONTRACTS) $(MARKED) $(UNIT) \
 	$(filter-out tests/sources.test,$(SCRIPTS))
 export LAYOUTS CC CFLAGS LTO
 
-check-programs: $(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN)
+check-programs: $(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN) \
+	$(HOOKED)
 
 # As many at a time as there are CPUs, unless it is told.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -113,7 +115,10 @@ $(FAULTY): build/tests/faulty_%: build/tests/ring/faults.o build/faulty/%.o \
 $(BROKEN): build/tests/ring/broken.o $(HARNESS)
 $(MARKED): build/tests/marked_%: build/marked/tests/ring/marked.o \
 	build/marked/%.o $(LIB:build/%=build/marked/%)
-$(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN):
+$(HOOKED): build/tests/hooks.o $(LIB)
+$(foreach tool,$(TOOLS),$(eval build/tests/$(tool): $(patsubst \
+	build/%,build/hooked/%,$(call objects,tools/$(tool).c tools/$(tool)/*.c))))
+$(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN) $(HOOKED):
 	$(Q)$(LINK) $^ -o $@ -lm
 
 # Rings whose memory, threads and eventfds can be made to fail. What they are
@@ -122,6 +127,11 @@ $(FAULTY) build/faulty/% build/tests/ring/faults.o: lto =
 build/faulty/%.o: %.c build/buildinfo.h
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -include tests/ring/faults.h $< -o $@
+
+# Tools whose rings and machines tests make up.
+build/hooked/%.o: %.c build/buildinfo.h
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -include tests/hooks.h $< -o $@
 
 # Layouts that tell tests/ring/marked.c of each access; it says so if this
 # compiler, or this CPU, has no such thing.

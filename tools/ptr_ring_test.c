@@ -26,15 +26,13 @@
 #define MAX_SIZE   10000000
 #define MAX_CHUNK  1024		/* pointers that are consumed at a time */
 
-enum fault { NONE, LOST, TWICE, SWAPPED };
-
 static uint64_t count = 10000000;
 static uint32_t size = 1000, batch, chunk = 1;
 static uint32_t producers = 1, consumers = 1, mode = 1;
 static uint32_t hold, repeat = 1;
 static const char *guest_list, *host_list;
 static bool clear_first;
-static int format, fault;
+static int format;
 
 static const struct opt opts[] = {
 	{ "s", "SIZE", "slots in the ring (1000)", OPT_U32, &size, 2,
@@ -63,8 +61,6 @@ static const struct opt opts[] = {
 	  &repeat, 1, 1000000 },
 	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, &format, 0,
 	  0 },
-	/* for tests: what producer 0 does half way */
-	{ "fault", "none|lost|twice|swapped", NULL, OPT_CHOICE, &fault, 0, 0 },
 	{ .name = NULL }
 };
 
@@ -186,37 +182,13 @@ static __hot_inline void produce(uintptr_t v, const bool locked)
 	}
 }
 
-static __hot_inline void produce_range(struct thread *me, uint64_t from,
-				       uint64_t to, const bool locked)
-{
-	const unsigned nr = me->nr;
-
-	for (uint64_t seq = from; seq < to; seq++)
-		produce(value(nr, seq), locked);
-}
-
-static void produce_fault(struct thread *me, uint64_t seq)
-{
-	uintptr_t v = value(me->nr, seq), next = value(me->nr, seq + 1);
-
-	produce(fault == TWICE ? v : next, true);
-	if (fault == LOST)
-		return;
-	produce(v, true);
-	if (fault == TWICE)
-		produce(next, true);
-}
-
 static __hot_inline void produce_all(struct thread *me, const bool locked)
 {
-	uint64_t to = share(me->nr), from = 0;
+	const uint64_t to = share(me->nr);
+	const unsigned nr = me->nr;
 
-	if (fault && !me->nr && to > 1) {
-		from = to / 2 + 1;
-		produce_range(me, 0, from - 1, locked);
-		produce_fault(me, from++ - 1);
-	}
-	produce_range(me, from, to, locked);
+	for (uint64_t seq = 0; seq < to; seq++)
+		produce(value(nr, seq), locked);
 }
 
 static __hot_inline uint32_t take(void **ptrs, const bool chunked,

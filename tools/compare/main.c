@@ -48,8 +48,6 @@ static const struct opt opts[] = {
 	  &options.json, 0, 0 },
 	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,
 	  &options.format, 0, 0 },
-	/* for tests: where /proc and /sys are */
-	{ "root", "DIR", NULL, OPT_TEXT, &machine_root, 0, 0 },
 	{ .name = NULL }
 };
 

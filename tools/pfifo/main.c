@@ -44,8 +44,6 @@ static const struct opt opts[] = {
 	  1000000 },
 	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,
 	  &options.format, 0, 0 },
-	/* for tests: what thread 0 does with a packet half way */
-	{ "fault", "none|lost|twice|altered", NULL, OPT_CHOICE, &options.fault, 0, 0 },
 	{ .name = NULL }
 };
 

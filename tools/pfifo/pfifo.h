@@ -10,13 +10,11 @@
 #define BANDS	    3
 
 enum order { HEAD_FIRST, CLEAR_FIRST, BOTH };
-enum fault { NONE, LOST, TWICE, ALTERED };
 
 extern struct options {
 	uint64_t packets;
 	uint32_t size, limit, pool, quota, repeat;
 	int order, format;
-	int fault;
 	int cpus[MAX_THREADS];
 	unsigned nr_cpus;
 } options;

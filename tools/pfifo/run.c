@@ -200,22 +200,6 @@ static uint32_t band_of(uint64_t n)
 	return n % 8 == 0 ? 0 : n % 8 == 7 ? 2 : 1;
 }
 
-static void inject(struct thread *me, struct packet *p)
-{
-	switch (options.fault) {
-	case LOST:
-		me->seq[p->band]++;
-		break;
-	case TWICE:
-		while (!send(p))
-			;
-		break;
-	case ALTERED:
-		p->check++;
-		break;
-	}
-}
-
 static void run_thread(void *arg)
 {
 	struct thread *me = arg;
@@ -233,8 +217,6 @@ static void run_thread(void *arg)
 		p->band = band_of(n);
 		p->seq = me->seq[p->band];
 		p->check = check_of(p);
-		if (options.fault && !me->nr && n == me->share / 2)
-			inject(me, p);
 		WRITE_ONCE(p->busy, 1);
 		/* counted first: once sent, the packet is the device's */
 		me->seq[band_of(n)]++;
