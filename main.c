@@ -329,6 +329,6 @@ int main(int argc, char **argv)
 	report_start();
 	for (uint32_t i = 0; i < config.repeat; i++)
 		run_once();
-	report_end();
+	conclude();
 	return EXIT_DONE;
 }

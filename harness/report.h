@@ -15,14 +15,10 @@ struct sample {
 	uint64_t guest_spurious, host_spurious;	/* woken for nothing */
 };
 
+/* Before the first run. conclude() (lib/program.h) prints what is left. */
 void report_start(void);
 
-/*
- * The sample is on stdout when this returns; JSON waits for report_end(), or for
- * an end before that.
- */
+/* The sample is on stdout when this returns, unless JSON waits for the end. */
 void report_sample(const struct sample *sample);
-
-void report_end(void);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "context.h"
 #include "json.h"
 #include "quota.h"
+#include "record.h"
 
 const char *machine_root = "";
 
@@ -21,10 +23,10 @@ FILE *open_machine(const char *path)
 	return fopen(full, "re");
 }
 
-static int64_t steal_at_start_ms;
+static uint64_t steal_at_start_ms;
 
-/* -1: not known */
-static int64_t steal_ms(void)
+/* UINT64_MAX: not known */
+static uint64_t read_steal_ms(void)
 {
 	FILE *f = open_machine("/proc/stat");
 	uint64_t ticks = 0;
@@ -35,13 +37,7 @@ static int64_t steal_ms(void)
 			   &ticks);
 		fclose(f);
 	}
-	return n == 1 ? (int64_t)(ticks * 1000 / sysconf(_SC_CLK_TCK)) : -1;
-}
-
-static void json_text(const char *key, const char *text)
-{
-	printf("\"%s\":", key);
-	json_string(stdout, text);
+	return n == 1 ? ticks * 1000 / sysconf(_SC_CLK_TCK) : UINT64_MAX;
 }
 
 /* What was run, whole: options that have no column are in there. */
@@ -52,26 +48,27 @@ static void json_command(void)
 	size_t size = 0;
 	char lead = '[';
 
-	printf("\"command\":");
 	while (f && getdelim(&arg, &size, '\0', f) > 0) {
 		putchar(lead);
 		json_string(stdout, arg);
 		lead = ',';
 	}
-	printf("%s,", lead == '[' ? "null" : "]");
+	fputs(lead == '[' ? "null" : "]", stdout);
 	free(arg);
 	if (f)
 		fclose(f);
 }
 
-/* First line of @path that begins with @key, from its value on; or NULL. */
-static const char *line_of(const char *path, const char *key)
+/*
+ * First line of @path that begins with @key, from its value on; or NULL. It is
+ * read into @line.
+ */
+static const char *line_of(const char *path, const char *key, char line[256])
 {
-	static char line[256];
 	FILE *f = open_machine(path);
 	const char *found = NULL;
 
-	while (f && !found && fgets(line, sizeof(line), f)) {
+	while (f && !found && fgets(line, 256, f)) {
 		if (strncmp(line, key, strlen(key)))
 			continue;
 		line[strcspn(line, "\n")] = '\0';
@@ -85,42 +82,71 @@ static const char *line_of(const char *path, const char *key)
 
 void context_start(void)
 {
-	steal_at_start_ms = steal_ms();
+	steal_at_start_ms = read_steal_ms();
 	quota_start();
 }
 
+static const char *version = BUILD_VERSION, *compiler = BUILD_COMPILER;
+static const char *flags = BUILD_FLAGS, *cpu_model, *kernel, *governor;
+static const bool lto = BUILD_LTO;
+static uint64_t steal_ms, throttled_periods;
+
+static const struct field fields[] = {
+	{ "version", "-", FIELD_TEXT, &version },
+	{ "compiler", "-", FIELD_TEXT, &compiler },
+	{ "flags", "-", FIELD_TEXT, &flags },
+	{ "lto", "-", FIELD_BOOL, &lto },
+	{ "cpu_model", "-", FIELD_TEXT, &cpu_model },
+	{ "kernel", "-", FIELD_TEXT, &kernel },
+	{ "governor", "-", FIELD_TEXT, &governor },
+	{ "steal_ms", "ms", FIELD_U64, &steal_ms },
+	{ "throttled_periods", "periods", FIELD_U64, &throttled_periods },
+	{ .name = NULL }
+};
+
 void context_json(int cpu)
 {
+	static char lines[2][256];
+	static struct utsname un;
 	char path[96];
-	struct utsname un;
-	int64_t steal = steal_ms();
+	uint64_t stolen_ms = read_steal_ms();
 	struct quota quota;
 
-	printf("{");
-	json_command();
-	json_text("version", BUILD_VERSION);
-	putchar(',');
-	json_text("compiler", BUILD_COMPILER);
-	putchar(',');
-	json_text("flags", BUILD_FLAGS);
-	printf(",\"lto\":%s,", BUILD_LTO ? "true" : "false");
-	json_text("cpu_model", line_of("/proc/cpuinfo", "model name"));
-	putchar(',');
-	json_text("kernel", uname(&un) ? NULL : un.release);
-	putchar(',');
+	cpu_model = line_of("/proc/cpuinfo", "model name", lines[0]);
+	kernel = uname(&un) ? NULL : un.release;
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/"
 		 "scaling_governor", cpu < 0 ? 0 : cpu);
-	json_text("governor", line_of(path, ""));
-	printf(",\"steal_ms\":");
-	if (steal < 0 || steal_at_start_ms < 0)
-		printf("null");
-	else
-		printf("%" PRId64, steal - steal_at_start_ms);
-	printf(",\"throttled_periods\":");
-	if (quota_used(&quota))
-		printf("%" PRIu64 "}", quota.throttled);
-	else
-		printf("null}");
+	governor = line_of(path, "", lines[1]);
+	steal_ms = stolen_ms == UINT64_MAX || steal_at_start_ms == UINT64_MAX ?
+			   UINT64_MAX : stolen_ms - steal_at_start_ms;
+	throttled_periods = quota_used(&quota) ? quota.throttled : UINT64_MAX;
+
+	printf("{\"command\":");
+	json_command();
+	putchar(',');
+	json_fields(stdout, fields);
+	putchar('}');
+}
+
+const char *cpu_name(int cpu)
+{
+	static char texts[2][24];
+	static unsigned nr;
+	char *text = texts[nr++ % 2];
+
+	if (cpu < 0)
+		return "not pinned";
+	snprintf(text, sizeof(texts[0]), "CPU %d", cpu);
+	return text;
+}
+
+const char *cpus_text(int guest_cpu, int host_cpu)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "guest %s, host %s", cpu_name(guest_cpu),
+		 cpu_name(host_cpu));
+	return text;
 }
 
 const char *cpu_text(char text[16], int cpu, const char *none)
@@ -128,18 +154,5 @@ const char *cpu_text(char text[16], int cpu, const char *none)
 	if (cpu < 0)
 		return none;
 	snprintf(text, 16, "%d", cpu);
-	return text;
-}
-
-const char *cpus_text(int guest_cpu, int host_cpu)
-{
-	static char text[64];
-	char guest[16], host[16];
-
-	snprintf(text, sizeof(text), "guest %s%s, host %s%s",
-		 guest_cpu < 0 ? "" : "CPU ",
-		 cpu_text(guest, guest_cpu, "not pinned"),
-		 host_cpu < 0 ? "" : "CPU ",
-		 cpu_text(host, host_cpu, "not pinned"));
 	return text;
 }

@@ -44,11 +44,11 @@ static void say(const char *kind, const char *fmt, va_list ap)
 	funlockfile(stderr);
 }
 
-static void (*early_report)(void);
+static void (*last_report)(void);
 
-void at_early_end(void (*report)(void))
+void at_end(void (*report)(void))
 {
-	early_report = report;
+	last_report = report;
 }
 
 /* Threads may find the same fault: the first one speaks, the others wait. */
@@ -62,14 +62,20 @@ static void begin_end(void)
 	ours = true;
 }
 
-static void report_early(void)
+static void report_once(void)
 {
-	void (*report)(void) = early_report;
+	void (*report)(void) = last_report;
 
-	early_report = NULL;
+	last_report = NULL;
 	if (!report)
 		return;
 	report();
+	finish_stdout();
+}
+
+void conclude(void)
+{
+	report_once();
 	finish_stdout();
 }
 
@@ -81,7 +87,7 @@ void die(int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	say("", fmt, ap);
 	va_end(ap);
-	report_early();
+	report_once();
 	/* not exit(): the other threads may still use what it takes away */
 	fflush(NULL);
 	_exit(status);
@@ -90,7 +96,7 @@ void die(int status, const char *fmt, ...)
 void die_of(int sig)
 {
 	begin_end();
-	report_early();
+	report_once();
 	signal(sig, SIG_DFL);
 	raise(sig);
 	_exit(128 + sig);
@@ -157,8 +163,10 @@ void finish_stdout(void)
 {
 	const char *why = flush(stdout);
 
-	if (why)
-		die(EXIT_FAILED, "cannot write to stdout: %s", why);
+	if (!why)
+		return;
+	last_report = NULL;
+	die(EXIT_FAILED, "cannot write to stdout: %s", why);
 }
 
 int opt_choice(const char *choices, const char *word)

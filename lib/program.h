@@ -21,7 +21,7 @@ enum {
 extern const char *program;	/* our name in messages, without a path */
 
 /*
- * One line on stderr, "PROGRAM: ...", what at_early_end() has set, and the end
+ * One line on stderr, "PROGRAM: ...", what at_end() has set, and the end
  * with @status. By any thread.
  */
 void die(int status, const char *fmt, ...)
@@ -31,10 +31,14 @@ void die(int status, const char *fmt, ...)
 void die_of(int sig) __attribute__((noreturn, cold));
 
 /*
- * @report prints what has been measured so far, if the program ends before its
- * time. NULL: there is nothing to print, or it has been.
+ * @report prints what has been measured: once, whatever ends the program. Any
+ * thread may be the one that calls it, while others still run.
  */
-void at_early_end(void (*report)(void));
+void at_end(void (*report)(void));
+#define at_early_end at_end	/* until all call it so */
+
+/* The end in good order, but for the return from main: calls @report. */
+void conclude(void);
 
 /* One line on stderr, "PROGRAM: warning: ...". */
 void warn(const char *fmt, ...) __attribute__((cold, format(printf, 1, 2)));

@@ -4,7 +4,6 @@
  * cache line takes to go to the other CPU and back, and what each line costs
  * when a block that the other CPU has just written is read, or written.
  */
-#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "lib/crew.h"
 #include "lib/memory.h"
 #include "lib/program.h"
-#include "lib/quota.h"
+#include "lib/record.h"
 
 #define LINE	    64
 #define BLOCK_LINES 256	/* 16 KiB: in anyone's first-level cache */
@@ -177,48 +176,34 @@ static void measure(void)
 	free_all();
 }
 
-static void print(uint32_t nr)
-{
-	const struct floor *f = &result;
-	char guest[16], host[16];
+static const char *const tool = "cacheline";
+static uint32_t nr;
 
-	switch (format) {
-	case FORMAT_HUMAN:
-		printf("cacheline: round trip %.1f ns (least %.1f); reading "
-		       "%.2f ns/line, writing %.2f ns/line (%s)\n", f->trip_ns,
-		       f->trip_min_ns, f->read_ns, f->write_ns,
-		       cpus_text(guest_cpu, host_cpu));
-		break;
-	case FORMAT_CSV:
-		printf("1,cacheline,%s,%s,%" PRIu32 ",%.2f,%.2f,%.3f,%.3f\n",
-		       cpu_text(guest, guest_cpu, ""),
-		       cpu_text(host, host_cpu, ""), nr, f->trip_ns,
-		       f->trip_min_ns, f->read_ns, f->write_ns);
-		break;
-	case FORMAT_JSON:
-		printf("%s{\"tool\":\"cacheline\",\"guest_cpu\":%s,"
-		       "\"host_cpu\":%s,\"sample\":%" PRIu32
-		       ",\"round_trip_ns\":%.2f,\"round_trip_min_ns\":%.2f,"
-		       "\"read_ns_per_line\":%.3f,"
-		       "\"write_ns_per_line\":%.3f}", nr ? "," : "",
-		       cpu_text(guest, guest_cpu, "null"),
-		       cpu_text(host, host_cpu, "null"), nr, f->trip_ns,
-		       f->trip_min_ns, f->read_ns, f->write_ns);
-		break;
-	}
-	finish_stdout();
+static const struct field fields[] = {
+	{ "tool", "-", FIELD_WORD, &tool },
+	{ "guest_cpu", "-", FIELD_CPU, &guest_cpu },
+	{ "host_cpu", "-", FIELD_CPU, &host_cpu },
+	{ "sample", "-", FIELD_U32, &nr },
+	{ "round_trip_ns", "ns", FIELD_FIXED + 2, &result.trip_ns },
+	{ "round_trip_min_ns", "ns", FIELD_FIXED + 2, &result.trip_min_ns },
+	{ "read_ns_per_line", "ns", FIELD_FIXED + 3, &result.read_ns },
+	{ "write_ns_per_line", "ns", FIELD_FIXED + 3, &result.write_ns },
+	{ .name = NULL }
+};
+
+static void human(void)
+{
+	printf("cacheline: round trip %.1f ns (least %.1f); reading %.2f "
+	       "ns/line, writing %.2f ns/line (%s)\n", result.trip_ns,
+	       result.trip_min_ns, result.read_ns, result.write_ns,
+	       cpus_text(guest_cpu, host_cpu));
 }
 
-static void print_end(void)
-{
-	at_early_end(NULL);
-	if (format == FORMAT_JSON) {
-		printf("],\"context\":");
-		context_json(guest_cpu);
-		printf("}\n");
-	}
-	finish_stdout();
-}
+static const struct record record = {
+	.fields = fields,
+	.human = human,
+	.cpu = &guest_cpu,
+};
 
 int main(int argc, char **argv)
 {
@@ -239,18 +224,12 @@ int main(int argc, char **argv)
 		     "CPUs would measure a cache line");
 
 	context_start();
-	if (format == FORMAT_CSV)
-		printf("schema,tool,guest_cpu,host_cpu,sample,round_trip_ns,"
-		       "round_trip_min_ns,read_ns_per_line,"
-		       "write_ns_per_line\n");
-	if (format == FORMAT_JSON)
-		printf("{\"schema\":1,\"samples\":[");
-	at_early_end(print_end);
-	for (uint32_t i = 0; i < repeat; i++) {
+	record_start(format, &record);
+	at_end(record_end);
+	for (; nr < repeat; nr++) {
 		measure();
-		print(i);
+		record_row();
 	}
-	print_end();
-	quota_warn();
+	conclude();
 	return EXIT_DONE;
 }

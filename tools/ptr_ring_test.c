@@ -15,7 +15,7 @@
 #include "lib/crew.h"
 #include "lib/memory.h"
 #include "lib/program.h"
-#include "lib/quota.h"
+#include "lib/record.h"
 #include "ptr_ring.h"
 
 #define __hot_inline inline __attribute__((always_inline))
@@ -353,73 +353,51 @@ static uint64_t run_once(void)
 	return end_ns - start_ns;
 }
 
-static void print(uint32_t nr, uint64_t elapsed_ns)
-{
-	const char *name = clear_first ? "ptr_ring_test_clear_first" :
-					 "ptr_ring_test";
-	const int guest_cpu = threads[0].cpu;
-	const int host_cpu = mode ? threads[producers].cpu : guest_cpu;
-	const double each = (double)elapsed_ns / count;
-	char guest[16], host[16];
+/* ---- What is printed ---- */
 
-	switch (format) {
-	case FORMAT_HUMAN:
-		printf("ptr_ring_test: %" PRIu64 " pointers in %.4f s, %.2f "
-		       "ns/pointer (%s first, size %" PRIu32 ", ", count,
-		       elapsed_ns / 1e9, each, clear_first ? "clear" : "head",
-		       size);
-		if (producers + consumers > 2)
-			printf("%" PRIu32 " producers, %" PRIu32
-			       " consumers, ", producers, consumers);
-		if (mode)
-			printf("%s)\n", cpus_text(guest_cpu, host_cpu));
-		else
-			printf("one thread, %s%s)\n",
-			       guest_cpu < 0 ? "" : "CPU ",
-			       cpu_text(guest, guest_cpu, "not pinned"));
-		break;
-	case FORMAT_CSV:
-		printf("1,%s,%s,%s,%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%"
-		       PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
-		       ",%" PRIu32 ",%" PRIu64 ",%.4f\n", name,
-		       cpu_text(guest, guest_cpu, ""),
-		       cpu_text(host, host_cpu, ""), size, count, ring.batch,
-		       chunk, producers, consumers, hold, mode, nr, elapsed_ns,
-		       each);
-		break;
-	case FORMAT_JSON:
-		printf("%s{\"layout\":\"%s\",\"guest_cpu\":%s,\"host_cpu\":%s,"
-		       "\"ring_size\":%" PRIu32 ",\"run_cycles\":%" PRIu64
-		       ",\"batch\":%" PRIu32 ",\"chunk\":%" PRIu32
-		       ",\"producers\":%" PRIu32 ",\"consumers\":%" PRIu32
-		       ",\"hold\":%" PRIu32 ",\"mode\":%" PRIu32
-		       ",\"sample\":%" PRIu32 ",\"elapsed_ns\":%" PRIu64
-		       ",\"ns_per_buffer\":%.4f}", nr ? "," : "", name,
-		       cpu_text(guest, guest_cpu, "null"),
-		       cpu_text(host, host_cpu, "null"), size, count,
-		       ring.batch, chunk, producers, consumers, hold, mode, nr,
-		       elapsed_ns, each);
-		break;
-	}
-	finish_stdout();
+static const char *name = "ptr_ring_test";
+static int guest_cpu, host_cpu;		/* of the first of each */
+static uint32_t nr;
+static uint64_t elapsed_ns;
+static double ns_per_buffer;
+
+static const struct field fields[] = {
+	{ "layout", "-", FIELD_WORD, &name },
+	{ "guest_cpu", "-", FIELD_CPU, &guest_cpu },
+	{ "host_cpu", "-", FIELD_CPU, &host_cpu },
+	{ "ring_size", "entries", FIELD_U32, &size },
+	{ "run_cycles", "pointers", FIELD_U64, &count },
+	{ "batch", "slots", FIELD_U32, &ring.batch },
+	{ "chunk", "pointers", FIELD_U32, &chunk },
+	{ "producers", "-", FIELD_U32, &producers },
+	{ "consumers", "-", FIELD_U32, &consumers },
+	{ "hold", "cycles", FIELD_U32, &hold },
+	{ "mode", "-", FIELD_U32, &mode },
+	{ "sample", "-", FIELD_U32, &nr },
+	{ "elapsed_ns", "ns", FIELD_U64, &elapsed_ns },
+	{ "ns_per_buffer", "ns", FIELD_FIXED + 4, &ns_per_buffer },
+	{ .name = NULL }
+};
+
+static void human(void)
+{
+	printf("ptr_ring_test: %" PRIu64 " pointers in %.4f s, %.2f ns/pointer "
+	       "(%s first, size %" PRIu32 ", ", count, elapsed_ns / 1e9,
+	       ns_per_buffer, clear_first ? "clear" : "head", size);
+	if (producers + consumers > 2)
+		printf("%" PRIu32 " producers, %" PRIu32 " consumers, ",
+		       producers, consumers);
+	if (mode)
+		printf("%s)\n", cpus_text(guest_cpu, host_cpu));
+	else
+		printf("one thread, %s)\n", cpu_name(guest_cpu));
 }
 
-static uint64_t *elapsed_ns;	/* of the runs that are over */
-static uint32_t nr_runs;
-
-static void print_end(void)
-{
-	at_early_end(NULL);
-	if (format == FORMAT_JSON) {
-		printf("{\"schema\":1,\"samples\":[");
-		for (uint32_t i = 0; i < nr_runs; i++)
-			print(i, elapsed_ns[i]);
-		printf("],\"context\":");
-		context_json(threads[0].cpu);
-		printf("}\n");
-	}
-	finish_stdout();
-}
+static const struct record record = {
+	.fields = fields,
+	.human = human,
+	.cpu = &guest_cpu,
+};
 
 static void place(void)
 {
@@ -440,6 +418,10 @@ static void place(void)
 			t->cpu = guests[t->nr % nr_guests];
 		cpus[i] = t->cpu;
 	}
+	guest_cpu = threads[0].cpu;
+	host_cpu = mode ? threads[producers].cpu : guest_cpu;
+	if (clear_first)
+		name = "ptr_ring_test_clear_first";
 	crew.size = nr_threads();
 	crew.crowded = crew_crowded(cpus, crew.size);
 	if (crew.crowded)
@@ -468,24 +450,14 @@ int main(int argc, char **argv)
 		    "--guest-affinity alone");
 	place();
 
-	elapsed_ns = calloc(repeat, sizeof(*elapsed_ns));
-	if (!elapsed_ns)
-		die(EXIT_FAILED, "--repeat: no memory for %" PRIu32 " samples; "
-		    "give fewer", repeat);
 	context_start();
-	if (format == FORMAT_CSV)
-		printf("schema,layout,guest_cpu,host_cpu,ring_size,run_cycles,"
-		       "batch,chunk,producers,consumers,hold,mode,sample,"
-		       "elapsed_ns,ns_per_buffer\n");
-	at_early_end(print_end);
-	while (nr_runs < repeat) {
-		elapsed_ns[nr_runs] = run_once();
-		if (format != FORMAT_JSON)
-			print(nr_runs, elapsed_ns[nr_runs]);
-		nr_runs++;
+	record_start(format, &record);
+	at_end(record_end);
+	for (; nr < repeat; nr++) {
+		elapsed_ns = run_once();
+		ns_per_buffer = (double)elapsed_ns / count;
+		record_row();
 	}
-	print_end();
-	quota_warn();
-	free(elapsed_ns);
+	conclude();
 	return EXIT_DONE;
 }

@@ -19,7 +19,7 @@
 #include "lib/crew.h"
 #include "lib/memory.h"
 #include "lib/program.h"
-#include "lib/quota.h"
+#include "lib/record.h"
 #include "lib/stats.h"
 #include "ptr_ring.h"
 
@@ -173,99 +173,95 @@ static void summarize(void)
 	free(logs);
 }
 
-static const char *const side_names[] = { "fill", "drain" };
+/* CSV has a row for each side and order, the others one for each side. */
+static const char *layout, *side_name;
+static double ns_per_buffer, clear_first_ns, head_first_ns;
+static double change_percent, change_low, change_high;
 
-static void print_human(void)
+#define SETTINGS \
+	{ "guest_cpu", "-", FIELD_CPU, &cpus[FILL] }, \
+	{ "host_cpu", "-", FIELD_CPU, &cpus[DRAIN] }, \
+	{ "ring_size", "slots", FIELD_U32, &size }, \
+	{ "batch", "slots", FIELD_U32, &ring.batch }, \
+	{ "turns", "-", FIELD_U32, &done }
+
+static const struct field csv_fields[] = {
+	{ "layout", "-", FIELD_WORD, &layout },
+	SETTINGS,
+	{ "side", "-", FIELD_WORD, &side_name },
+	{ "ns_per_buffer", "ns", FIELD_FIXED + 4, &ns_per_buffer },
+	{ .name = NULL }
+};
+
+static const struct field json_head[] = { SETTINGS, { .name = NULL } };
+
+static const struct field json_sides[] = {
+	{ "side", "-", FIELD_WORD, &side_name },
+	{ "clear_first_ns", "ns", FIELD_FIXED + 4, &clear_first_ns },
+	{ "head_first_ns", "ns", FIELD_FIXED + 4, &head_first_ns },
+	{ "change_percent", "%", FIELD_FIXED + 4, &change_percent },
+	{ "change_low", "%", FIELD_FIXED + 4, &change_low },
+	{ "change_high", "%", FIELD_FIXED + 4, &change_high },
+	{ .name = NULL }
+};
+
+static void human(void)
 {
-	printf("ptr_ring_turns: size %" PRIu32 ", %" PRIu32 " turns in each "
-	       "order; median ns/pointer (%s)\n"
-	       "        clear first  head first  time of head first\n", size,
-	       done, cpus_text(cpus[FILL], cpus[DRAIN]));
-	for (int side = 0; side < SIDES; side++) {
-		const struct estimate *c = &changes[side];
+	printf("%-6s  %11.3f  %10.3f  %+.2f %%", side_name, clear_first_ns,
+	       head_first_ns, change_percent);
+	if (isfinite(change_low))
+		printf(" [%+.2f, %+.2f]%s", change_low, change_high,
+		       change_low <= 0 && change_high >= 0 ?
+			       " no difference shown" : "");
+	putchar('\n');
+}
 
-		printf("%-6s  %11.3f  %10.3f  %+.2f %%", side_names[side],
-		       medians[side][CLEAR_FIRST].value,
-		       medians[side][HEAD_FIRST].value,
-		       100 * expm1(c->value));
-		if (c->has_interval)
-			printf(" [%+.2f, %+.2f]%s", 100 * expm1(c->low),
-			       100 * expm1(c->high),
-			       c->low <= 0 && c->high >= 0 ?
-				       " no difference shown" : "");
-		putchar('\n');
+static const struct record csv = { .fields = csv_fields, .human = human };
+static const struct record json = {
+	.fields = json_sides,
+	.head = json_head,
+	.rows = "sides",
+	.cpu = &cpus[FILL],
+};
+
+static void print_side(int side)
+{
+	static const char *const names[] = { "ptr_ring_turns",
+					     "ptr_ring_turns_clear_first" };
+
+	side_name = side == FILL ? "fill" : "drain";
+	clear_first_ns = medians[side][CLEAR_FIRST].value;
+	head_first_ns = medians[side][HEAD_FIRST].value;
+	change_percent = 100 * expm1(changes[side].value);
+	change_low = 100 * expm1(changes[side].low);
+	change_high = 100 * expm1(changes[side].high);
+	if (format != FORMAT_CSV) {
+		record_row();
+		return;
 	}
-}
-
-static void print_csv(void)
-{
-	char guest[16], host[16];
-
-	printf("schema,layout,guest_cpu,host_cpu,ring_size,batch,turns,side,"
-	       "ns_per_buffer\n");
-	for (int side = 0; side < SIDES; side++)
-		for (int order = 0; order < ORDERS; order++)
-			printf("1,ptr_ring_turns%s,%s,%s,%" PRIu32 ",%" PRIu32
-			       ",%" PRIu32 ",%s,%.4f\n",
-			       order ? "_clear_first" : "",
-			       cpu_text(guest, cpus[FILL], ""),
-			       cpu_text(host, cpus[DRAIN], ""), size,
-			       ring.batch, done, side_names[side],
-			       medians[side][order].value);
-}
-
-static void print_percent(const char *key, bool known, double log_ratio)
-{
-	if (known)
-		printf(",\"%s\":%.4f", key, 100 * expm1(log_ratio));
-	else
-		printf(",\"%s\":null", key);
-}
-
-static void print_json(void)
-{
-	char guest[16], host[16];
-
-	printf("{\"schema\":1,\"guest_cpu\":%s,\"host_cpu\":%s,\"ring_size\":%"
-	       PRIu32 ",\"batch\":%" PRIu32 ",\"turns\":%" PRIu32
-	       ",\"sides\":[", cpu_text(guest, cpus[FILL], "null"),
-	       cpu_text(host, cpus[DRAIN], "null"), size, ring.batch, done);
-	for (int side = 0; side < SIDES; side++) {
-		const struct estimate *c = &changes[side];
-
-		printf("%s{\"side\":\"%s\",\"clear_first_ns\":%.4f,"
-		       "\"head_first_ns\":%.4f", side ? "," : "",
-		       side_names[side], medians[side][CLEAR_FIRST].value,
-		       medians[side][HEAD_FIRST].value);
-		print_percent("change_percent", true, c->value);
-		print_percent("change_low", c->has_interval, c->low);
-		print_percent("change_high", c->has_interval, c->high);
-		printf("}");
+	for (int order = 0; order < ORDERS; order++) {
+		layout = names[order];
+		ns_per_buffer = medians[side][order].value;
+		record_row();
 	}
-	printf("],\"context\":");
-	context_json(cpus[FILL]);
-	printf("}\n");
 }
 
 /* What there is by now: main's thread, while the sides may still be at it. */
 static void report(void)
 {
-	at_early_end(NULL);
 	done = this_turn() / (SIDES * ORDERS);
 	if (!done)
 		return;
 	summarize();
-	switch (format) {
-	case FORMAT_HUMAN:
-		print_human();
-		break;
-	case FORMAT_CSV:
-		print_csv();
-		break;
-	case FORMAT_JSON:
-		print_json();
-		break;
-	}
+	if (format == FORMAT_HUMAN)
+		printf("ptr_ring_turns: size %" PRIu32 ", %" PRIu32 " turns in "
+		       "each order; median ns/pointer (%s)\n"
+		       "        clear first  head first  time of head first\n",
+		       size, done, cpus_text(cpus[FILL], cpus[DRAIN]));
+	record_start(format, format == FORMAT_JSON ? &json : &csv);
+	for (int side = 0; side < SIDES; side++)
+		print_side(side);
+	record_end();
 }
 
 int main(int argc, char **argv)
@@ -291,11 +287,9 @@ int main(int argc, char **argv)
 	ptr_ring_init_at(&ring, alloc_pages(size * sizeof(void *)), size,
 			 batch);
 	context_start();
-	at_early_end(report);
+	at_end(report);
 	crew_run(SIDES, run_side, args, NULL);
-	report();
-	finish_stdout();
-	quota_warn();
+	conclude();
 	for (int side = 0; side < SIDES; side++)
 		for (int order = 0; order < ORDERS; order++)
 			free(ns[side][order]);

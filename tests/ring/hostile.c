@@ -174,7 +174,7 @@ static void __attribute__((noreturn)) be_attacked(int victim, uint32_t size)
 	if (!freopen("/dev/null", "w", stderr))
 		exit(3);
 	atexit(note_end);
-	at_early_end(note_end);
+	at_end(note_end);
 	fresh(size);
 	for (uint32_t n = any() % (4 * size); n; n--)
 		act(any() % 2);
