@@ -11,7 +11,6 @@
 #include "context.h"
 #include "machine.h"
 #include "program.h"
-#include "quota.h"
 
 #define MIN_TICKS 50	/* per CPU, before they say anything */
 
@@ -224,7 +223,6 @@ void machine_end(void)
 	struct load load = load_since();
 	double idle;
 
-	quota_warn();
 	if (load.all < MIN_TICKS * cpus)
 		return;
 	if (load.steal > 0.01 * load.all)

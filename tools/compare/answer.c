@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "answer.h"
 #include "compare.h"
-#include "fields.h"
-#include "lib/context.h"
 #include "lib/program.h"
+#include "lib/record.h"
 #include "rounds.h"
 
 static void summarize(void)
@@ -110,11 +110,11 @@ static void print_command(const struct command *c, double scale, int d)
 	       (unsigned long long)rounds, d, c->median.value / scale, interval,
 	       d, x[0] / scale, d, x[rounds - 1] / scale);
 	if (c->low_outliers)
-		printf("  %zu low outlier%s, kept: below %.*f, Tukey's outer "
+		printf("  %" PRIu64 " low outlier%s, kept: below %.*f, Tukey's outer "
 		       "fence\n", c->low_outliers,
 		       c->low_outliers > 1 ? "s" : "", d, c->low_fence / scale);
 	if (c->high_outliers)
-		printf("  %zu high outlier%s, kept: above %.*f, Tukey's outer "
+		printf("  %" PRIu64 " high outlier%s, kept: above %.*f, Tukey's outer "
 		       "fence\n", c->high_outliers,
 		       c->high_outliers > 1 ? "s" : "", d,
 		       c->high_fence / scale);
@@ -167,47 +167,55 @@ static double ratio(double logarithm)
 	return isfinite(x) && x > 0 ? x : NAN;
 }
 
-/* One command for machines. The ratio is of times: below 1 is faster than A. */
+/* A row is one command. The ratio is of times: below 1 is faster than A. */
+static struct command row;
+static const char *name, *metric, *unit_name, *words;
+static double min, max, ratio_value, ratio_low, ratio_high, ratio_level;
+
+static const struct field fields[] = {
+	{ "command", "-", FIELD_TEXT, &name },
+	{ "text", "-", FIELD_TEXT, &row.text },
+	{ "metric", "-", FIELD_TEXT, &metric },
+	{ "unit", "-", FIELD_TEXT, &unit_name },
+	{ "n", "rounds", FIELD_U64, &rounds },
+	{ "median", "(unit)", FIELD_DOUBLE, &row.median.value },
+	{ "median_low", "(unit)", FIELD_DOUBLE, &row.median.low },
+	{ "median_high", "(unit)", FIELD_DOUBLE, &row.median.high },
+	{ "min", "(unit)", FIELD_DOUBLE, &min },
+	{ "max", "(unit)", FIELD_DOUBLE, &max },
+	{ "low_outliers", "samples", FIELD_U64, &row.low_outliers },
+	{ "high_outliers", "samples", FIELD_U64, &row.high_outliers },
+	{ "group1_centre", "(unit)", FIELD_DOUBLE, &row.groups.centre[0] },
+	{ "group1_share", "-", FIELD_DOUBLE, &row.groups.share[0] },
+	{ "group2_centre", "(unit)", FIELD_DOUBLE, &row.groups.centre[1] },
+	{ "group2_share", "-", FIELD_DOUBLE, &row.groups.share[1] },
+	{ "ratio", "-", FIELD_DOUBLE, &ratio_value },
+	{ "ratio_low", "-", FIELD_DOUBLE, &ratio_low },
+	{ "ratio_high", "-", FIELD_DOUBLE, &ratio_high },
+	{ "ratio_level", "-", FIELD_DOUBLE, &ratio_level },
+	{ "verdict", "-", FIELD_TEXT, &words },
+	{ "ended", "-", FIELD_TEXT, &ending },
+	{ .name = NULL }
+};
+
+static const struct record record = { .fields = fields, .rows = "commands" };
+
 static void put_command(const struct command *c)
 {
 	bool later = c > commands;
-	const struct estimate none = { NAN, false, NAN, NAN };
-	const struct estimate *r = later ? &c->ratio : &none;
-	const struct field fields[] = {
-		{ "schema", NULL, 1 },
-		{ "command", c->name, 0 },
-		{ "text", c->text, 0 },
-		{ "metric", metric_name(), 0 },
-		{ "unit", unit(), 0 },
-		{ "n", NULL, rounds },
-		{ "median", NULL, c->median.value },
-		{ "median_low", NULL, c->median.low },
-		{ "median_high", NULL, c->median.high },
-		{ "min", NULL, c->sorted[0] },
-		{ "max", NULL, c->sorted[rounds - 1] },
-		{ "low_outliers", NULL, c->low_outliers },
-		{ "high_outliers", NULL, c->high_outliers },
-		{ "group1_centre", NULL, c->groups.centre[0] },
-		{ "group1_share", NULL, c->groups.share[0] },
-		{ "group2_centre", NULL, c->groups.centre[1] },
-		{ "group2_share", NULL, c->groups.share[1] },
-		{ "ratio", NULL, ratio(r->value) },
-		{ "ratio_low", NULL, ratio(r->low) },
-		{ "ratio_high", NULL, ratio(r->high) },
-		{ "ratio_level", NULL, later ? 1 - alpha() : NAN },
-		{ "verdict", later ? verdict(c) : NULL, NAN },
-		{ "ended", ending, 0 },
-		{ .name = NULL }
-	};
 
-	if (options.format == FORMAT_JSON) {
-		/* schema is of the whole */
-		put_json(stdout, fields + 1);
-	} else {
-		if (!later)
-			put_csv(stdout, fields, true);
-		put_csv(stdout, fields, false);
-	}
+	row = *c;
+	name = c->name;
+	metric = metric_name();
+	unit_name = unit();
+	min = c->sorted[0];
+	max = c->sorted[rounds - 1];
+	ratio_value = later ? ratio(c->ratio.value) : NAN;
+	ratio_low = later ? ratio(c->ratio.low) : NAN;
+	ratio_high = later ? ratio(c->ratio.high) : NAN;
+	ratio_level = later ? 1 - alpha() : NAN;
+	words = later ? verdict(c) : NULL;
+	record_row();
 }
 
 void report(void)
@@ -218,22 +226,12 @@ void report(void)
 	if (!ending)
 		ending = "an error";
 	summarize();
-	if (options.format == FORMAT_HUMAN) {
+	if (options.format == FORMAT_HUMAN)
 		print_human();
-		return;
-	}
-	if (options.format == FORMAT_JSON) {
-		printf("{\"schema\":1,\"context\":");
-		context_json(-1);
-		printf(",\"commands\":[");
-	}
-	for_each_command(c) {
-		if (options.format == FORMAT_JSON && c > commands)
-			putchar(',');
+	record_start(options.format, &record);
+	for_each_command(c)
 		put_command(c);
-	}
-	if (options.format == FORMAT_JSON)
-		puts("]}");
+	record_end();
 }
 
 int judge(void)

@@ -30,7 +30,7 @@ extern struct command {
 	double *sorted;
 	struct estimate median;
 	double low_fence, high_fence;
-	size_t low_outliers, high_outliers;
+	uint64_t low_outliers, high_outliers;
 	struct groups groups;	/* NAN: the sample is one */
 	struct estimate ratio;	/* to the first, as a logarithm */
 } commands[];

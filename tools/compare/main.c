@@ -188,12 +188,10 @@ int main(int argc, char **argv)
 	context_start();
 	machine_start();
 	/* Nothing that was measured is lost to what goes wrong later. */
-	at_early_end(report);
+	at_end(report);
 	run_rounds();
-	at_early_end(NULL);
 	machine_end();
-	report();
-	finish_stdout();
+	conclude();
 	if (jobs_stopped())
 		die(EXIT_FAILED, "interrupted after %llu rounds",
 		    (unsigned long long)rounds);

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "compare.h"
-#include "fields.h"
 #include "lib/clock.h"
 #include "lib/program.h"
+#include "lib/record.h"
 #include "rounds.h"
 #include "run.h"
 
@@ -63,32 +63,33 @@ static void keep(const struct command *c, unsigned position,
 		 const struct run *run)
 {
 	static bool named;
+	const uint64_t round = rounds + 1, began_ns = run->start_ns - start_ns;
+	const uint32_t place = position + 1;
+	const char *name = c->name, *metric = metric_name(), *of = unit();
 	const struct field fields[] = {
-		{ "schema", NULL, 1 },
-		{ "round", NULL, rounds + 1 },
-		{ "position", NULL, position + 1 },
-		{ "command", c->name, 0 },
-		{ "text", c->text, 0 },
-		{ "metric", metric_name(), 0 },
-		{ "value", NULL, run->value[options.metric] },
-		{ "unit", unit(), 0 },
-		{ "start_ns", NULL, run->start_ns - start_ns },
-		{ "wall_ns", NULL, run->value[WALL] },
-		{ "user_ns", NULL, run->value[USER] },
-		{ "sys_ns", NULL, run->value[SYS] },
+		{ "round", "-", FIELD_U64, &round },
+		{ "position", "-", FIELD_U32, &place },
+		{ "command", "-", FIELD_TEXT, &name },
+		{ "text", "-", FIELD_TEXT, &c->text },
+		{ "metric", "-", FIELD_TEXT, &metric },
+		{ "value", "(unit)", FIELD_DOUBLE, &run->value[options.metric] },
+		{ "unit", "-", FIELD_TEXT, &of },
+		{ "start_ns", "ns", FIELD_U64, &began_ns },
+		{ "wall_ns", "ns", FIELD_DOUBLE, &run->value[WALL] },
+		{ "user_ns", "ns", FIELD_DOUBLE, &run->value[USER] },
+		{ "sys_ns", "ns", FIELD_DOUBLE, &run->value[SYS] },
 		{ .name = NULL }
 	};
 
 	if (csv) {
 		if (!named)
-			put_csv(csv, fields, true);
+			csv_names(csv, fields);
 		named = true;
-		put_csv(csv, fields, false);
+		csv_row(csv, fields);
 		kept("csv", options.csv, csv);
 	}
 	if (json) {
-		put_json(json, fields);
-		putc('\n', json);
+		json_row(json, fields);
 		kept("json", options.json, json);
 	}
 }
