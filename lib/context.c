@@ -128,7 +128,7 @@ void context_json(int cpu)
 	putchar('}');
 }
 
-const char *cpu_name(int cpu)
+const char *cpu_text(int cpu)
 {
 	static char texts[2][24];
 	static unsigned nr;
@@ -144,15 +144,7 @@ const char *cpus_text(int guest_cpu, int host_cpu)
 {
 	static char text[64];
 
-	snprintf(text, sizeof(text), "guest %s, host %s", cpu_name(guest_cpu),
-		 cpu_name(host_cpu));
-	return text;
-}
-
-const char *cpu_text(char text[16], int cpu, const char *none)
-{
-	if (cpu < 0)
-		return none;
-	snprintf(text, 16, "%d", cpu);
+	snprintf(text, sizeof(text), "guest %s, host %s", cpu_text(guest_cpu),
+		 cpu_text(host_cpu));
 	return text;
 }

@@ -21,9 +21,6 @@ void context_json(int cpu);
 const char *cpus_text(int guest_cpu, int host_cpu);
 
 /* "CPU 0" or "not pinned", in static memory that the call after next reuses. */
-const char *cpu_name(int cpu);
-
-/* The CPU's number in @text, or @none for one that is not pinned. */
-const char *cpu_text(char text[16], int cpu, const char *none);
+const char *cpu_text(int cpu);
 
 #endif

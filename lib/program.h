@@ -35,7 +35,6 @@ void die_of(int sig) __attribute__((noreturn, cold));
  * thread may be the one that calls it, while others still run.
  */
 void at_end(void (*report)(void));
-#define at_early_end at_end	/* until all call it so */
 
 /* The end in good order, but for the return from main: calls @report. */
 void conclude(void);

@@ -390,7 +390,7 @@ static void human(void)
 	if (mode)
 		printf("%s)\n", cpus_text(guest_cpu, host_cpu));
 	else
-		printf("one thread, %s)\n", cpu_name(guest_cpu));
+		printf("one thread, %s)\n", cpu_text(guest_cpu));
 }
 
 static const struct record record = {

@@ -5,7 +5,6 @@
 #include "lib/context.h"
 #include "lib/memory.h"
 #include "lib/program.h"
-#include "lib/quota.h"
 #include "pfifo.h"
 #include "report.h"
 
@@ -118,8 +117,7 @@ int main(int argc, char **argv)
 	report_start();
 	for (unsigned i = 0; i < nr_counts; i++)
 		measure(counts[i]);
-	report_end();
-	quota_warn();
+	conclude();
 	free_all();
 	return EXIT_DONE;
 }

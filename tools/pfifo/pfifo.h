@@ -20,7 +20,7 @@ extern struct options {
 } options;
 
 struct result {
-	unsigned threads;
+	uint32_t threads;
 	int order;
 	uint32_t nr;
 	uint64_t elapsed_ns, delivered, drops;

@@ -4,69 +4,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/context.h"
 #include "lib/program.h"
+#include "lib/record.h"
 #include "lib/stats.h"
 #include "report.h"
 
-static const char *const order_names[] = { "pfifo", "pfifo_clear_first" };
+static struct result result;
+static const char *layout;
+static int first_cpu = -1, second_cpu = -1;
+static double ns_per_buffer;
 
-static void print_run(const struct result *r)
-{
-	char first[16], second[16];
-	int guest = options.nr_cpus ? options.cpus[0] : -1;
-	int host = options.nr_cpus ? options.cpus[1 % options.nr_cpus] : -1;
-	double ns = r->delivered ? (double)r->elapsed_ns / r->delivered : 0;
+static const struct field fields[] = {
+	{ "layout", "-", FIELD_WORD, &layout },
+	{ "guest_cpu", "-", FIELD_CPU, &first_cpu },
+	{ "host_cpu", "-", FIELD_CPU, &second_cpu },
+	{ "threads", "-", FIELD_U32, &result.threads },
+	{ "packets", "packets", FIELD_U64, &options.packets },
+	{ "size", "bytes", FIELD_U32, &options.size },
+	{ "limit", "packets", FIELD_U32, &options.limit },
+	{ "pool", "packets", FIELD_U32, &options.pool },
+	{ "quota", "packets", FIELD_U32, &options.quota },
+	{ "sample", "-", FIELD_U32, &result.nr },
+	{ "elapsed_ns", "ns", FIELD_U64, &result.elapsed_ns },
+	{ "ns_per_buffer", "ns", FIELD_FIXED + 4, &ns_per_buffer },
+	{ "delivered", "packets", FIELD_U64, &result.delivered },
+	{ "drops", "packets", FIELD_U64, &result.drops },
+	{ .name = NULL }
+};
 
-	if (options.format == FORMAT_CSV)
-		printf("1,%s,%s,%s,%u,%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%"
-		       PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%.4f,%"
-		       PRIu64 ",%" PRIu64 "\n", order_names[r->order],
-		       cpu_text(first, guest, ""), cpu_text(second, host, ""),
-		       r->threads, options.packets, options.size,
-		       options.limit, options.pool, options.quota, r->nr,
-		       r->elapsed_ns, ns, r->delivered, r->drops);
-	if (options.format == FORMAT_JSON)
-		printf("{\"layout\":\"%s\",\"guest_cpu\":%s,\"host_cpu\":%s,"
-		       "\"threads\":%u,\"packets\":%" PRIu64 ",\"size\":%"
-		       PRIu32 ",\"limit\":%" PRIu32 ",\"pool\":%" PRIu32
-		       ",\"quota\":%" PRIu32 ",\"sample\":%" PRIu32
-		       ",\"elapsed_ns\":%" PRIu64 ",\"ns_per_buffer\":%.4f,"
-		       "\"delivered\":%" PRIu64 ",\"drops\":%" PRIu64 "}",
-		       order_names[r->order], cpu_text(first, guest, "null"),
-		       cpu_text(second, host, "null"), r->threads,
-		       options.packets, options.size, options.limit,
-		       options.pool, options.quota, r->nr, r->elapsed_ns, ns,
-		       r->delivered, r->drops);
-}
-
-/* JSON waits for the end. */
-static struct result *kept;
-static size_t nr_kept;
-
-static void keep(const struct result *r)
-{
-	struct result *more = reallocarray(kept, nr_kept + 1, sizeof(*kept));
-
-	if (!more)
-		die(EXIT_FAILED, "no memory to keep the samples; use --format "
-		    "csv");
-	kept = more;
-	kept[nr_kept++] = *r;
-}
-
-static void print_kept(void)
-{
-	printf("{\"schema\":1,\"samples\":[");
-	for (size_t i = 0; i < nr_kept; i++) {
-		if (i)
-			putchar(',');
-		print_run(&kept[i]);
-	}
-	printf("],\"context\":");
-	context_json(options.nr_cpus ? options.cpus[0] : -1);
-	printf("}\n");
-}
+static const struct record record = { .fields = fields, .cpu = &first_cpu };
 
 /* Of the line of the table that is printed next. */
 static struct {
@@ -134,12 +100,10 @@ static void print_line(void)
 
 void report(const struct result *r)
 {
-	if (options.format == FORMAT_JSON)
-		keep(r);
-	if (options.format == FORMAT_CSV) {
-		print_run(r);
-		finish_stdout();
-	}
+	result = *r;
+	layout = r->order == CLEAR_FIRST ? "pfifo_clear_first" : "pfifo";
+	ns_per_buffer = (double)r->elapsed_ns / r->delivered;
+	record_row();
 	line.threads = r->threads;
 	line.rate[r->order][r->nr] = 1e3 * r->delivered / r->elapsed_ns;
 	line.drops += r->drops;
@@ -156,31 +120,38 @@ static void *numbers(void)
 	return p;
 }
 
+static void print_head(void)
+{
+	printf("pfifo: %" PRIu64 " packets of %" PRIu32 " bytes, %d bands of %"
+	       PRIu32 ", %" PRIu32 " runs; medians in Mpps, 95 %% intervals\n",
+	       options.packets, options.size, BANDS, options.limit,
+	       options.repeat);
+	printf("threads%s%s%s\n",
+	       options.order != HEAD_FIRST ? "            clear first" : "",
+	       options.order != CLEAR_FIRST ? "             head first" : "",
+	       options.order == BOTH ? "    change" : "");
+}
+
+/* What has not been printed yet. */
+static void report_end(void)
+{
+	report_line();
+	record_end();
+}
+
 void report_start(void)
 {
 	for (int which = 0; which < 2; which++)
 		line.rate[which] = numbers();
 	line.log_ratio = numbers();
-	switch (options.format) {
-	case FORMAT_HUMAN:
-		printf("pfifo: %" PRIu64 " packets of %" PRIu32 " bytes, %d "
-		       "bands of %" PRIu32 ", %" PRIu32 " runs; medians in "
-		       "Mpps, 95 %% intervals\n", options.packets,
-		       options.size, BANDS, options.limit, options.repeat);
-		printf("threads%s%s%s\n", options.order != HEAD_FIRST ?
-		       "            clear first" : "",
-		       options.order != CLEAR_FIRST ?
-		       "             head first" : "",
-		       options.order == BOTH ? "    change" : "");
-		break;
-	case FORMAT_CSV:
-		printf("schema,layout,guest_cpu,host_cpu,threads,packets,size,"
-		       "limit,pool,quota,sample,elapsed_ns,ns_per_buffer,"
-		       "delivered,drops\n");
-		break;
+	if (options.nr_cpus) {
+		first_cpu = options.cpus[0];
+		second_cpu = options.cpus[1 % options.nr_cpus];
 	}
-	finish_stdout();
-	at_early_end(report_end);
+	if (options.format == FORMAT_HUMAN)
+		print_head();
+	record_start(options.format, &record);
+	at_end(report_end);
 }
 
 void report_line(void)
@@ -188,13 +159,4 @@ void report_line(void)
 	if (options.format == FORMAT_HUMAN && line.results >= nr_orders())
 		print_line();
 	line.drops = line.results = 0;
-}
-
-void report_end(void)
-{
-	at_early_end(NULL);
-	report_line();
-	if (options.format == FORMAT_JSON)
-		print_kept();
-	finish_stdout();
 }

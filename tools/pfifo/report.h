@@ -5,13 +5,11 @@
 
 #include "pfifo.h"
 
+/* Before the first run; conclude() prints what has not been printed by then. */
 void report_start(void);
 
 /* A run is over; those with the same number of threads make a line. */
 void report(const struct result *r);
 void report_line(void);
-
-/* What has not been printed yet. */
-void report_end(void);
 
 #endif

@@ -116,8 +116,9 @@ int main(int argc, char **argv)
 			run_parallel(shared, fd);
 		else
 			run_in_turn(shared);
-		quota_warn();
-		if (!options.quiet)
+		if (options.quiet)
+			quota_warn();
+		else
 			report(shared);
 	}
 	vringh_map_free(&host.map);
