@@ -67,7 +67,7 @@ relay() {
 	shift
 	"$@" >"$scratch/relayed" 2>&1
 	relay_status=$?
-	relay_plan= relay_failed=$tap_failed
+	relay_plan='' relay_failed=$tap_failed
 	while IFS= read -r relay_line; do
 		relay_name=$relay_prefix${relay_line#*ok * - }
 		case $relay_line in
