@@ -9,9 +9,8 @@
 
 #include "build/buildinfo.h"
 #include "context.h"
-#include "json.h"
+#include "field.h"
 #include "quota.h"
-#include "record.h"
 
 const char *machine_root = "";
 

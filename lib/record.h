@@ -1,47 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program prints on stdout: rows of fields, each declared once, as lines
- * for a person, CSV or JSON. doc/output-format describes each field as it is
- * declared; tests/columns.test compares them.
+ * All that a program prints on stdout: rows, as lines for a person, CSV or JSON.
  */
 #ifndef LIB_RECORD_H
 #define LIB_RECORD_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
+#include "field.h"
 #include "program.h"
-
-/* What @value points to. One that is not known is empty in CSV, null in JSON. */
-enum field_kind {
-	FIELD_WORD,	/* const char *: a name; NULL: not known */
-	FIELD_TEXT,	/* the same, any text: CSV has it in quotes */
-	FIELD_U32,	/* uint32_t */
-	FIELD_U64,	/* uint64_t; UINT64_MAX: not known */
-	FIELD_CPU,	/* int; below 0: not known */
-	FIELD_BOOL,	/* bool: 0 or 1, false or true */
-	FIELD_DOUBLE,	/* double, as many digits as it takes; NAN: not known */
-	FIELD_FIXED,	/* the same; FIELD_FIXED + 2 has two decimals */
-};
-
-struct field {
-	const char *name;	/* column and key; NULL ends a table */
-	const char *unit;
-	int kind;
-	const void *value;
-};
-
-/* The line with the names; a row; both begin with the schema. */
-void csv_names(FILE *f, const struct field *fields);
-void csv_row(FILE *f, const struct field *fields);
-
-/* The same row as an object on a line of its own. */
-void json_row(FILE *f, const struct field *fields);
-
-/* "name":value,... without schema and braces, for what is inside an object. */
-void json_fields(FILE *f, const struct field *fields);
-
-/* ---- All that a program prints ---- */
 
 struct record {
 	const struct field *fields;	/* of a row */

@@ -39,6 +39,8 @@ int faulty_refuse(int error);
 #define malloc(...)	      (faulty_refuse(12) ? NULL : malloc(__VA_ARGS__))
 #define calloc(...)	      (faulty_refuse(12) ? NULL : calloc(__VA_ARGS__))
 #define realloc(...)	      (faulty_refuse(12) ? NULL : realloc(__VA_ARGS__))
+#define open_memstream(...)                                                    \
+	(faulty_refuse(12) ? NULL : open_memstream(__VA_ARGS__))
 #define reallocarray(...)                                                      \
 	(faulty_refuse(12) ? NULL : reallocarray(__VA_ARGS__))
 #endif

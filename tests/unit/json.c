@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/json.h"
+#include "lib/field.h"
 #include "tests/check.h"
 
 #define LENGTH(x) (sizeof(x) / sizeof(*(x)))

@@ -6,8 +6,8 @@
 
 #include "compare.h"
 #include "lib/clock.h"
+#include "lib/field.h"
 #include "lib/program.h"
-#include "lib/record.h"
 #include "rounds.h"
 #include "run.h"
 
