@@ -309,7 +309,6 @@ static void run_once(void)
 	side_close(&guest);
 	side_close(&host);
 	free_all();
-	phases_write();
 
 	/* Without completions the guest cannot tell when the host is done. */
 	if (!ring_info.completes && host.end_ns > guest.end_ns)
@@ -321,6 +320,7 @@ static void run_once(void)
 		.guest_spurious = guest.spurious,
 		.host_spurious = host.spurious,
 	});
+	phases_write();
 }
 
 int main(int argc, char **argv)
