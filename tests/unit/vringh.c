@@ -7,11 +7,34 @@
  * The guest's memory lies between pages that nobody may touch.
  */
 #define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+static int blocks;		/* that a map has from the heap */
+
+static void *counted_realloc(void *old, size_t bytes)
+{
+	void *p = realloc(old, bytes);
+
+	blocks += p && !old;
+	return p;
+}
+
+static void counted_free(void *p)
+{
+	blocks -= !!p;
+	free(p);
+}
+
+#define malloc(bytes) counted_realloc(NULL, bytes)
+#define realloc	      counted_realloc
+#define free	      counted_free
 #include "virtio/map.h"
+#undef malloc
+#undef realloc
+#undef free
 
 static uint32_t searches;	/* of a map, for a range not known before */
 #define vringh_map_find(map, addr, below)                                      \
@@ -1457,6 +1480,7 @@ static void nothing_at_all(void)
 
 static void maps(void)
 {
+	const int blocks_before = blocks;
 	struct vringh_map m = { .n = 0 };
 	char *ours = mem;
 	uint32_t below;
@@ -1487,8 +1511,15 @@ static void maps(void)
 	for (uint64_t i = 0; i < 16; i++)
 		expect(!vringh_map_add(&m, i * 16, i * 16 + 15, ours, 3),
 		       "room for range %d", (int)i);
-	struct vringh_map copy = { .n = 0 };
+	struct vringh_map copy = { .n = 0 }, emptied = { .n = 0 };
 
+	expect(!vringh_map_add(&emptied, 1 << 20, (1 << 20) + 15, ours, 3),
+	       "one range");
+	vringh_map_remove(&emptied, 0, UINT64_MAX);
+	expect(!vringh_map_copy(&emptied, &m) && emptied.n == m.n &&
+	       !memcmp(emptied.ranges, m.ranges, m.n * sizeof(*m.ranges)),
+	       "a copy in what was emptied");
+	vringh_map_free(&emptied);
 	expect(!vringh_map_copy(&copy, &m) && copy.n == m.n &&
 	       !memcmp(copy.ranges, m.ranges, m.n * sizeof(*m.ranges)),
 	       "a copy");
@@ -1499,6 +1530,8 @@ static void maps(void)
 	vringh_map_free(&m);
 	expect(!vringh_map_copy(&copy, &m) && !copy.n && !copy.ranges,
 	       "a copy of nothing");
+	expect(blocks == blocks_before, "%d blocks are not freed",
+	       blocks - blocks_before);
 }
 
 /* Each byte of the buffers is a range: none of them has to be searched for. */
