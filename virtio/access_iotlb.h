@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between the guest's addresses and ours stands a translation like an IOMMU's:
- * ranges, each with a place of its own and with permissions. vringh_init's
- * @memory is a struct vringh_map; what is missing in it can be added and the
- * call repeated.
+ * The guest's addresses are translated as by an IOMMU: in ranges, each with a
+ * place and permissions of its own. vringh_init's @memory is a struct
+ * vringh_map. What is missing in it can be added, and the call repeated.
+ *
+ * Errors are negative errno values: -EFAULT, the address is in no range;
+ * -EACCES, its range does not permit this use.
  */
 #ifndef VIRTIO_ACCESS_IOTLB_H
 #define VIRTIO_ACCESS_IOTLB_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring and its buffers are in our own memory, and the guest is a part of
- * us: its addresses are ours, and all of them are allowed. vringh_init's
- * @memory is not used.
+ * The ring and its buffers are in our own memory, and the guest is part of our
+ * own program: its addresses are ours, and all of them are permitted.
+ * vringh_init's @memory is not used. Nothing fails.
  */
 #ifndef VIRTIO_ACCESS_KERN_H
 #define VIRTIO_ACCESS_KERN_H

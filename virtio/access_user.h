@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring and its buffers are in another process's memory, which we have
- * mapped elsewhere: an address must be in one of the ranges that we allow, and
- * is moved by that range's offset. vringh_init's @memory is a struct vringh_map,
- * whose permissions are not looked at: all of it may be read and written.
+ * The ring and its buffers are in the memory of another process, mapped at
+ * another address here: an address has to be in one of the ranges that we
+ * permit, and is shifted by that range's offset. vringh_init's @memory is a
+ * struct vringh_map. Its permissions are ignored: all of it may be read and
+ * written.
+ *
+ * Errors are negative errno values: -EFAULT, the address is in no range.
  */
 #ifndef VIRTIO_ACCESS_USER_H
 #define VIRTIO_ACCESS_USER_H
@@ -12,9 +15,10 @@
 #include "virtio/vringh.h"
 
 /*
- * Another range than the last time's, number @i. The next one, as a rule; and
- * ranges of one size in a row are as common as pages: then it can be reckoned
- * which. Out of line, so that the rest is small enough to be inlined.
+ * Not range @i, where the last address was. Usually it is the next one; and
+ * adjacent ranges of equal size are as common as pages, so that the number can
+ * be computed. Only then is it searched for. Out of line, so that the rest is
+ * small enough to be inlined.
  */
 static __attribute__((noinline, unused)) const struct vringh_range *
 vringh_range_other(struct vringh *vrh, enum vringh_area area, uint32_t i,
@@ -45,7 +49,7 @@ vringh_range_other(struct vringh *vrh, enum vringh_area area, uint32_t i,
 	return &map->ranges[i];
 }
 
-/* Most often it is the range of the last time; each kind of use has its own. */
+/* Usually it is the same range as last time, which is kept for each area. */
 static __vringh_inline const struct vringh_range *
 vringh_range(struct vringh *vrh, enum vringh_area area, uint64_t addr)
 {

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which of the guest's addresses the host may use, and where they are: ranges,
- * each with what it allows. For vringh_user and vringh_iotlb. From one thread,
- * between its calls of vringh. A map that several threads' vringhs share is not
- * changed: vringh_set_memory() in vringh.h tells how it is replaced.
+ * each with permissions. For vringh_user and vringh_iotlb. A map is changed by
+ * one thread, between its calls of vringh. One that the vringhs of several
+ * threads share is never changed: vringh_set_memory() in vringh.h says how it
+ * is replaced.
+ *
+ * Errors are negative errno values:
+ *
+ *	vringh_map_find		-ENOENT		no range holds the address
+ *	vringh_map_add		-EINVAL		a range that cannot be
+ *				-EEXIST		the map has part of it
+ *				-ENOMEM
+ *	vringh_map_copy		-ENOMEM
+ *
+ * The others cannot fail. On error the map is as it was.
  */
 #ifndef VIRTIO_MAP_H
 #define VIRTIO_MAP_H
@@ -36,7 +47,10 @@ struct vringh_map {
 	uint32_t n, room;
 };
 
-/* The number of the range that holds @addr, or -1; how many are below it. */
+/*
+ * The number of the range that holds @addr, or -ENOENT; in *below, which may be
+ * NULL, how many ranges lie wholly below @addr.
+ */
 static inline int64_t vringh_map_find(const struct vringh_map *map,
 				      uint64_t addr, uint32_t *below)
 {
@@ -52,15 +66,16 @@ static inline int64_t vringh_map_find(const struct vringh_map *map,
 	}
 	if (below)
 		*below = low;
-	return low < map->n && map->ranges[low].start <= addr ? (int64_t)low :
-								-1;
+	if (low < map->n && map->ranges[low].start <= addr)
+		return low;
+	return -ENOENT;
 }
 
 /*
  * The guest's addresses @start to @last, both included, are our memory at
- * @ours. 0; -EINVAL if @last is below @start, if @perm is none, or if @ours is
- * not as far from a multiple of 16 as @start (the ring's words must keep their
- * alignment); -EEXIST if the map has one of the addresses; -ENOMEM.
+ * @ours. 0; -EINVAL if @last is below @start, if @perm is empty or unknown, or
+ * if @ours and @start differ by no multiple of 16 (the ring's words have to
+ * stay aligned); -EEXIST if the map already has one of the addresses; -ENOMEM.
  */
 static inline int vringh_map_add(struct vringh_map *map, uint64_t start,
 				 uint64_t last, void *ours, uint32_t perm)
@@ -89,7 +104,7 @@ static inline int vringh_map_add(struct vringh_map *map, uint64_t start,
 	return 0;
 }
 
-/* Every range that has one of the addresses @start to @last goes, whole. */
+/* Removes, in full, each range that has an address from @start to @last. */
 static inline void vringh_map_remove(struct vringh_map *map, uint64_t start,
 				     uint64_t last)
 {
@@ -105,7 +120,7 @@ static inline void vringh_map_remove(struct vringh_map *map, uint64_t start,
 	map->n -= to - from;
 }
 
-/* The same ranges in @to, which is empty. 0, or -ENOMEM and it still is. */
+/* Copies the ranges to @to, which is empty. 0; or -ENOMEM, and it still is. */
 static inline int vringh_map_copy(struct vringh_map *to,
 				  const struct vringh_map *from)
 {
@@ -113,7 +128,7 @@ static inline int vringh_map_copy(struct vringh_map *to,
 
 	if (!from->n)
 		return 0;
-	/* an emptied map may have room yet */
+	/* a map that was emptied still has its room */
 	p = realloc(to->ranges, from->n * sizeof(*to->ranges));
 	if (!p)
 		return -ENOMEM;

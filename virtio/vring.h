@@ -88,8 +88,8 @@ static inline void vring_init(struct vring *vr, uint32_t size, void *mem)
 }
 
 /*
- * A ring's words are little-endian with VERSION_1 and the machine's own without
- * (1.4, 7.3). @v1 says which; both ways are the same.
+ * A ring's words are little-endian with VERSION_1, and in the machine's own
+ * order without (1.4, 7.3); @v1 says which. The conversion is its own inverse.
  */
 #define VRING_SWAPS(v1) (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && (v1))
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one source of vringh; vringh.h says what the calls do.
+ * The code of vringh, for every access; vringh.h, which includes it, says what
+ * the calls do.
  *
- * Whatever calls through the access is inlined into its caller: with a constant
- * access, that call is inlined too. What happens only to a broken guest is kept
- * out of line.
+ * Whatever calls through the access is inlined into its caller, so that with a
+ * constant access that call is inlined, too. What only a broken guest causes is
+ * kept out of line.
  *
- * Edges; the other ends are in driver.h, and those of virtio_ring_0_9.c's guest
- * are the same:
+ * Edges; the other ends are in driver.h, and in virtio_ring_0_9.c's guest,
+ * which has the same:
  *	A  guest to host: descriptor and entry, then avail idx
  *	B  host to guest: used element, then used idx
  *	C  avail idx added to, against avail_event or flags armed
@@ -51,7 +52,7 @@ __vringh_cold static int vringh_fail_access(struct vringh *vrh, int err,
 		[VRINGH_WRITE] = "writable buffer",
 	};
 
-	/* a word of the ring that two ranges share */
+	/* no error: a word of the ring is split between two ranges */
 	if (!err)
 		return vringh_fail(vrh, -EFAULT, "%s: %" PRIu64 " bytes at 0x%"
 				   PRIx64 " are not in one range", names[area],
@@ -113,9 +114,9 @@ __vringh_cold static int vringh_fail_index(struct vringh *vrh, uint16_t idx)
 				   "ahead of %u, in a ring of %" PRIu32, idx,
 				   ahead, vrh->last_avail, vrh->size);
 	return vringh_fail(vrh, -EPROTO, "available index %u is %u ahead of "
-			   "%u, the chains completed, in a ring of %" PRIu32,
-			   idx, (uint16_t)(idx - vrh->last_used),
-			   vrh->last_used, vrh->size);
+			   "%u completed, in a ring of %" PRIu32, idx,
+			   (uint16_t)(idx - vrh->last_used), vrh->last_used,
+			   vrh->size);
 }
 
 static inline const char *vringh_error(const struct vringh *vrh)
@@ -125,7 +126,7 @@ static inline const char *vringh_error(const struct vringh *vrh)
 
 /* ---- Access ---- */
 
-/* @len bytes that must be together: words of the ring. *err is 0, or why not. */
+/* @len contiguous bytes of the ring. *err is 0; else NULL, and it says why. */
 static __vringh_inline void *vringh_word(const struct vringh_access *access,
 					 struct vringh *vrh,
 					 enum vringh_area area, uint64_t addr,
@@ -142,8 +143,8 @@ static __vringh_inline void *vringh_word(const struct vringh_access *access,
 }
 
 /*
- * Each field once. @from is aligned as a descriptor is; vring_desc is in the
- * guest's byte order, *desc in ours.
+ * Reads each field once. @from is aligned, and in the guest's byte order; *desc
+ * is in ours.
  */
 static __vringh_inline void vringh_load_desc(const struct vringh *vrh,
 					     const struct vring_desc *from,
@@ -155,7 +156,7 @@ static __vringh_inline void vringh_load_desc(const struct vringh *vrh,
 	desc->next = vring16(vrh->v1, READ_ONCE(from->next));
 }
 
-/* An indirect table may lie anywhere, in several ranges: byte by byte, then. */
+/* Byte by byte: an indirect table may lie anywhere, and in several ranges. */
 static __vringh_inline int vringh_gather_desc(const struct vringh_access *access,
 					      struct vringh *vrh, uint64_t addr,
 					      struct vring_desc *desc)
@@ -390,7 +391,7 @@ static __vringh_inline int vringh_iov_peek(const struct vringh_access *access,
 	return 1;
 }
 
-/* Between the list and @ours, in the direction that @area tells. */
+/* Copies between the list and @ours; @area is the direction. */
 static __vringh_inline ssize_t vringh_move(const struct vringh_access *access,
 					   struct vringh *vrh,
 					   enum vringh_area area,
@@ -444,7 +445,7 @@ vringh_iov_push(const struct vringh_access *access, struct vringh *vrh,
 
 /* ---- Chains ---- */
 
-/* A table that is to be walked, and what has been found so far. */
+/* A table to walk, and what has been found so far. */
 struct vringh_walk {
 	uint64_t table;
 	uint32_t entries;
@@ -480,7 +481,7 @@ static inline int vringh_enter_table(struct vringh *vrh, uint32_t i,
 	return vringh_fail_desc(vrh, VRINGH_DESC, i, desc, flaw);
 }
 
-/* 0: the end of the chain. 1: *walk is an indirect table that goes on. */
+/* 0: the end of the chain. 1: it continues in the indirect table in *walk. */
 static __vringh_inline int
 vringh_walk_table(const struct vringh_access *access, struct vringh *vrh,
 		  const enum vringh_area area, struct vringh_walk *walk,
@@ -550,17 +551,24 @@ static inline void vringh_abandon(struct vringh *vrh, uint16_t n)
 	vrh->last_avail -= n;
 }
 
-/* 1: there is more than was known. 0: there is not. */
+static __vringh_inline uint16_t *
+vringh_avail_idx(const struct vringh_access *access, struct vringh *vrh,
+		 int *err)
+{
+	return vringh_word(access, vrh, VRINGH_AVAIL,
+			   vrh->avail + offsetof(struct vring_avail, idx),
+			   sizeof(uint16_t), err);
+}
+
+/* Reads the index. 1: there are new chains. 0: there are none. */
 static __vringh_inline int vringh_read_avail(const struct vringh_access *access,
 					     struct vringh *vrh)
 {
 	uint16_t *p, idx;
-	uint32_t out;
+	uint32_t outstanding;
 	int err;
 
-	p = vringh_word(access, vrh, VRINGH_AVAIL,
-			vrh->avail + offsetof(struct vring_avail, idx),
-			sizeof(*p), &err);
+	p = vringh_avail_idx(access, vrh, &err);
 	if (vringh_unlikely(err))
 		return err;
 	/*
@@ -571,12 +579,13 @@ static __vringh_inline int vringh_read_avail(const struct vringh_access *access,
 	if (idx == vrh->last_avail)
 		return 0;
 	/*
-	 * What the guest added has to fit in the ring with what is out. That
-	 * then holds for every chain up to idx: completions only make room. A
-	 * host that completed what it had not taken has far too much out.
+	 * What the guest added has to fit in the ring beside what is
+	 * outstanding. That then holds for every chain up to idx, as
+	 * completions only make room. To a host that completed what it had not
+	 * taken, far too much is outstanding.
 	 */
-	out = (uint16_t)(vrh->last_avail - vrh->last_used);
-	if (vringh_unlikely((uint16_t)(idx - vrh->last_avail) + out >
+	outstanding = (uint16_t)(vrh->last_avail - vrh->last_used);
+	if (vringh_unlikely((uint16_t)(idx - vrh->last_avail) + outstanding >
 			    vrh->size))
 		return vringh_fail_index(vrh, idx);
 	vrh->avail_idx = idx;
@@ -584,8 +593,8 @@ static __vringh_inline int vringh_read_avail(const struct vringh_access *access,
 }
 
 /*
- * The chain that was taken last could not be read whole. Malformed, it stays
- * taken, to be given back; else it is as if it had not been looked at.
+ * The chain just taken could not be read in full. If it is malformed, it stays
+ * taken, for the host to give it back; else it is as if nobody had looked.
  */
 __vringh_cold static int vringh_untake(struct vringh *vrh, int err,
 				       struct vringh_iov *riov,
@@ -718,7 +727,7 @@ vringh_need_notify(const struct vringh_access *access, struct vringh *vrh)
 	int err;
 
 	/*
-	 * D.call: what was completed before a look at the request. Pairs with
+	 * D.call: the completions before a look at the request. Pairs with
 	 * D.arm in vdriver_arm of virtio/driver.h.
 	 */
 	smp_mb();
@@ -734,7 +743,7 @@ vringh_need_notify(const struct vringh_access *access, struct vringh *vrh)
 	return since && !(val & VRING_AVAIL_F_NO_INTERRUPT);
 }
 
-/* 1: there is nothing to take. 0: there is something, or an index is wrong. */
+/* 1: there is nothing to take. 0: there is something, or the index is wrong. */
 static __vringh_inline int vringh_look(const struct vringh_access *access,
 				       struct vringh *vrh)
 {
@@ -743,9 +752,7 @@ static __vringh_inline int vringh_look(const struct vringh_access *access,
 
 	if (vrh->avail_idx != vrh->last_avail)
 		return 0;
-	p = vringh_word(access, vrh, VRINGH_AVAIL,
-			vrh->avail + offsetof(struct vring_avail, idx),
-			sizeof(*p), &err);
+	p = vringh_avail_idx(access, vrh, &err);
 	if (vringh_unlikely(err))
 		return err;
 	return vring16(vrh->v1, READ_ONCE(*p)) == vrh->last_avail;
@@ -757,7 +764,7 @@ static __vringh_inline bool vringh_empty(const struct vringh_access *access,
 	return vringh_look(access, vrh) == 1;
 }
 
-/* Writes used's flags or, with EVENT_IDX, avail_event. */
+/* Writes the used ring's flags or, with EVENT_IDX, avail_event. */
 static __vringh_inline int vringh_ask(const struct vringh_access *access,
 				      struct vringh *vrh, uint64_t offset,
 				      uint16_t val)

@@ -1501,7 +1501,7 @@ static void maps(void)
 	       "wrong ranges");
 	expect(m.n == 3 && vringh_map_find(&m, 0, NULL) == 0 &&
 	       vringh_map_find(&m, 15, NULL) == 0 &&
-	       vringh_map_find(&m, 16, &below) == -1 && below == 1 &&
+	       vringh_map_find(&m, 16, &below) == -ENOENT && below == 1 &&
 	       vringh_map_find(&m, 127, NULL) == 1 &&
 	       vringh_map_find(&m, UINT64_MAX, NULL) == 2, "finding");
 	vringh_map_remove(&m, 16, 63);
