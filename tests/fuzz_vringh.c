@@ -48,7 +48,7 @@ static void check_pieces(const struct vringh_iov *iov)
 		     iov->pieces[i].len - 1 <= UINT64_MAX - iov->pieces[i].addr);
 }
 
-/* What is out, for as long as the host keeps it; a ring has at most 16 entries. */
+/* The heads that are outstanding; a ring has at most 16 entries. */
 struct requests {
 	struct vringh_used used[16];
 	uint32_t n;

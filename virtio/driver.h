@@ -4,7 +4,18 @@
  * section 2.6): what a driver does. For tests and for vringh_test; the rings at
  * the top of the tree have a leaner one in virtio_ring_0_9.c.
  *
- * All calls are from one thread, the guest's.
+ * All calls come from one thread, the guest's. The host is not trusted:
+ * whatever it writes, each chain that was added is given back at most once, and
+ * no call leaves the ring's memory.
+ *
+ * Errors are negative errno values, after which nothing has changed:
+ *
+ *	vdriver_init	-ENOMEM
+ *	vdriver_add	-EINVAL		no piece, or more than the ring's size
+ *			-ENOSPC		too few free descriptors
+ *	vdriver_get	-EPROTO		the host completed what it did not have
+ *
+ * The others cannot fail.
  *
  * Edges; the other ends are in vringh_core.h:
  *	A  guest to host: descriptor and entry, then avail idx
@@ -35,12 +46,12 @@ struct vdriver {
 	struct vring_desc *tables;	/* NULL: no indirect tables */
 	uint32_t table_size;		/* entries of each */
 	uint32_t nr_free;		/* descriptors */
-	uint16_t free_head;		/* they chain through .next, below */
+	uint16_t free_head;		/* linked through slots[].next */
 	uint16_t avail_idx, used_idx;	/* next to add, next to get back */
 	uint16_t flags;			/* of the available ring */
-	uint32_t unkicked;		/* added since the last look */
+	uint32_t unkicked;		/* added since vdriver_need_kick */
 	bool v1, event_idx;
-	/* private copies, by descriptor: the host could write to the ring */
+	/* by descriptor, private: the host may write to the ring */
 	struct vdriver_slot {
 		void *data;		/* NULL: not the head of a chain */
 		uint16_t next;
@@ -50,10 +61,10 @@ struct vdriver {
 
 /*
  * Starts with an empty ring of @size entries in @mem, vring_bytes(@size) bytes,
- * page aligned. @features as for vringh_init. @bias is added to a pointer of
- * ours to get the address that the host sees. @tables: @size tables of
- * @table_size descriptors, 16-byte aligned, in memory that the host can read; 0
- * and NULL without VIRTIO_RING_F_INDIRECT_DESC. 0, or -ENOMEM.
+ * page aligned. @features as for vringh_init. @bias added to a pointer of ours
+ * gives the address that the host sees. @tables: @size tables of @table_size
+ * descriptors, 16-byte aligned, in memory that the host can read; NULL and 0
+ * without VIRTIO_RING_F_INDIRECT_DESC. 0, or -ENOMEM.
  */
 static inline int vdriver_init(struct vdriver *drv, uint64_t features,
 			       uint32_t size, void *mem, uint64_t bias,
@@ -94,12 +105,12 @@ static inline void vdriver_put_desc(const struct vdriver *drv,
 }
 
 /*
- * Makes a chain of the @out pieces that the host reads, then the @in pieces
- * that it writes, available (2.6.13); @data, not NULL, is the guest's name for
- * it. Uses an indirect table if there are tables, and more than one piece. 0;
- * -ENOSPC when there are too few free descriptors; -EINVAL for no piece, or for
- * more than the ring's size, in a table or not (2.6.5.3.1). What the guest wrote
- * before is visible to the host with the chain.
+ * Makes a chain available: @out pieces that the host reads, then @in pieces
+ * that it writes (2.6.13). @data, not NULL, is the guest's name for it. Uses an
+ * indirect table if it has one and there is more than one piece. 0; -ENOSPC if
+ * there are too few free descriptors; -EINVAL for no piece, or for more than
+ * the ring's size, in a table or not (2.6.5.3.1). What the guest wrote before
+ * is visible to the host with the chain.
  */
 static inline int vdriver_add(struct vdriver *drv, const struct vdriver_sg *sg,
 			      uint32_t out, uint32_t in, void *data)
@@ -155,7 +166,7 @@ static inline int vdriver_add(struct vdriver *drv, const struct vdriver_sg *sg,
 	return 0;
 }
 
-/* True: vdriver_get would find nothing. No ordering. */
+/* True: vdriver_get would return 0. No ordering. */
 static inline bool vdriver_empty(const struct vdriver *drv)
 {
 	return vring16(drv->v1, READ_ONCE(drv->ring.used->idx)) ==
@@ -163,19 +174,17 @@ static inline bool vdriver_empty(const struct vdriver *drv)
 }
 
 /*
- * Takes back a chain that the host has completed (2.6.14): its data, and in
- * *len how many bytes the host says that it wrote, which may be more than there
- * is room for. NULL: none, or *len is UINT32_MAX and the host completed what it
- * was not given; that stays so.
+ * Takes back a chain that the host has completed (2.6.14). 1: *data is its
+ * name, and *len how many bytes the host says it wrote, which may be more than
+ * there is room for. 0: there is none. -EPROTO: the host completed what it did
+ * not have; the next call says the same.
  */
-static inline void *vdriver_get(struct vdriver *drv, uint32_t *len)
+static inline int vdriver_get(struct vdriver *drv, void **data, uint32_t *len)
 {
 	const uint32_t mask = drv->ring.mask;
 	struct vring_used_elem *elem;
 	uint32_t id, last;
-	void *data;
 
-	*len = 0;
 	/*
 	 * B.acquire: the index before the element, and before the buffers.
 	 * Pairs with B.release in vringh_complete_multi of
@@ -183,15 +192,13 @@ static inline void *vdriver_get(struct vdriver *drv, uint32_t *len)
 	 */
 	if (vring16(drv->v1, smp_load_acquire(&drv->ring.used->idx)) ==
 	    drv->used_idx)
-		return NULL;
+		return 0;
 	elem = &drv->ring.used->ring[drv->used_idx & mask];
 	id = vring32(drv->v1, READ_ONCE(elem->id));
-	if (id > mask || !drv->slots[id].data) {
-		*len = UINT32_MAX;
-		return NULL;
-	}
+	if (id > mask || !drv->slots[id].data)
+		return -EPROTO;
 	*len = vring32(drv->v1, READ_ONCE(elem->len));
-	data = drv->slots[id].data;
+	*data = drv->slots[id].data;
 	drv->slots[id].data = NULL;
 	drv->used_idx++;
 	last = id;
@@ -200,12 +207,13 @@ static inline void *vdriver_get(struct vdriver *drv, uint32_t *len)
 	drv->slots[last].next = drv->free_head;
 	drv->free_head = id;
 	drv->nr_free += drv->slots[id].count;
-	return data;
+	return 1;
 }
 
 /*
- * After additions: does the host want a kick for those since the last time
- * (2.6.10)? A full barrier: what was added is visible before that.
+ * Does the host want a kick for what has been added since this was last asked
+ * (2.6.10)? A full barrier: additions are visible before the host's request is
+ * read.
  */
 static inline bool vdriver_need_kick(struct vdriver *drv)
 {
@@ -213,7 +221,7 @@ static inline bool vdriver_need_kick(struct vdriver *drv)
 
 	drv->unkicked = 0;
 	/*
-	 * C.kick: what was added before a look at the request. Pairs with
+	 * C.kick: the additions before a look at the request. Pairs with
 	 * C.arm in vringh_notify_enable of virtio/vringh_core.h.
 	 */
 	smp_mb();
@@ -241,8 +249,8 @@ static inline bool vdriver_arm(struct vdriver *drv, uint16_t event)
 }
 
 /*
- * Prompt: asks for a call at the next completion (2.6.7). True: armed and none
- * there yet, so sleeping is safe. A full barrier between the two.
+ * Asks for a call at the next completion (2.6.7), then looks again. True: there
+ * is none yet, so it is safe to sleep. A full barrier between the two.
  */
 static inline bool vdriver_enable_call(struct vdriver *drv)
 {
@@ -250,19 +258,19 @@ static inline bool vdriver_enable_call(struct vdriver *drv)
 }
 
 /*
- * Delayed: asks for a call when three quarters of what is under way has been
- * completed; without EVENT_IDX it is prompt. True: not so many are there yet,
- * so sleeping is safe. Chains must be under way.
+ * The same, for a call only when three quarters of the outstanding chains have
+ * been completed; without EVENT_IDX, at the next. True: there are not as many
+ * yet. Chains must be outstanding.
  */
 static inline bool vdriver_enable_call_delayed(struct vdriver *drv)
 {
-	uint16_t under_way = drv->avail_idx - drv->used_idx;
-	uint16_t delay = drv->event_idx ? under_way * 3 / 4 : 0;
+	uint16_t outstanding = drv->avail_idx - drv->used_idx;
+	uint16_t delay = drv->event_idx ? outstanding * 3 / 4 : 0;
 
 	return vdriver_arm(drv, drv->used_idx + delay);
 }
 
-/* No calls for now; one may still come. With EVENT_IDX nothing to do. */
+/* No calls for now; one may still come. With EVENT_IDX this does nothing. */
 static inline void vdriver_disable_call(struct vdriver *drv)
 {
 	if (!drv->event_idx)

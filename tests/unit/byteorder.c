@@ -44,6 +44,7 @@ static void ring(bool v1)
 	struct vdriver_sg sg[2] = { { mem + 8192, 0x0102 },
 				    { mem + 12288, 0x0304 } };
 	uint32_t head, len;
+	void *back;
 
 	good(!vdriver_init(&drv, features, 4, mem, 0, NULL, 0), "no memory");
 	vdriver_add(&drv, sg + 1, 0, 1, mem);
@@ -79,9 +80,9 @@ static void ring(bool v1)
 	good(!vringh_need_notify(&vringh_kern, &vrh), "a call too soon");
 	good(!vringh_complete(&vringh_kern, &vrh, 0, 5), "completing");
 	good(vringh_need_notify(&vringh_kern, &vrh) == 1, "no call");
-	good(vdriver_get(&drv, &len) == mem + 1 && len == 0x01020304,
-	     "the first comes back");
-	good(vdriver_get(&drv, &len) == mem && len == 5,
+	good(vdriver_get(&drv, &back, &len) == 1 && back == mem + 1 &&
+	     len == 0x01020304, "the first comes back");
+	good(vdriver_get(&drv, &back, &len) == 1 && back == mem && len == 5,
 	     "the second comes back");
 
 	/* flags, without event indexes */

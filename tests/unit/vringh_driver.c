@@ -2,6 +2,7 @@
 /*
  * The guest's side, virtio/driver.h, against vringh and against hosts that lie.
  */
+#include "tests/draw.h"
 #include "tests/unit/vringh_guest.h"
 
 static void with_driver(uint64_t features)
@@ -11,6 +12,7 @@ static void with_driver(uint64_t features)
 	struct vdriver_sg sg[4];
 	char names[64], text[64] = "";
 	uint32_t head, len, added = 0, got = 0;
+	void *back;
 
 	fresh_with(features, 0);
 	expect(!vdriver_init(&drv, features, SIZE, mem + RING, bias,
@@ -63,12 +65,12 @@ static void with_driver(uint64_t features)
 		expect(!vdriver_enable_call(&drv), "safe to sleep");
 		vdriver_disable_call(&drv);
 		for (uint32_t i = 0; i < batch; i++) {
-			char *name = vdriver_get(&drv, &len);
-
-			expect(name == names + got++ % 64 && len == 100 + i,
+			expect(vdriver_get(&drv, &back, &len) == 1 &&
+			       back == names + got % 64 && len == 100 + i,
 			       "number %u came back", i);
+			got++;
 		}
-		expect(!vdriver_get(&drv, &len) && !len, "one more");
+		expect(!vdriver_get(&drv, &back, &len), "one more");
 		expect(vdriver_empty(&drv), "it is not empty");
 	}
 	vdriver_free(&drv);
@@ -81,31 +83,33 @@ static void driver_of_a_liar(void)
 	struct vdriver_sg sg = { mem + DATA, 4 };
 	struct vdriver drv;
 	uint32_t len;
+	void *back;
 
 	expect(!vdriver_init(&drv, 0, SIZE, mem, bias, NULL, 0), "vdriver_init");
 	for (int i = 0; i < 5; i++) {
 		ring.used->ring[0].id = ids[i];
 		ring.used->idx = 1;
 		for (int k = 0; k < 2; k++)
-			expect(!vdriver_get(&drv, &len) && len == UINT32_MAX,
+			expect(vdriver_get(&drv, &back, &len) == -EPROTO,
 			       "it gets back number %u", ids[i]);
 	}
 	expect(!vdriver_add(&drv, &sg, 0, 1, mem), "adding");
-	expect(vdriver_get(&drv, &len) == mem, "it gets back nothing");
+	expect(vdriver_get(&drv, &back, &len) == 1 && back == mem,
+	       "it gets back nothing");
 	ring.used->ring[1].id = 0;
 	ring.used->idx = 2;
-	expect(!vdriver_get(&drv, &len) && len == UINT32_MAX,
+	expect(vdriver_get(&drv, &back, &len) == -EPROTO,
 	       "it gets it back twice");
 	vdriver_free(&drv);
 }
 
 /* Free descriptors are those that are in no chain, each once. */
-static void check_free(const struct vdriver *drv, uint32_t under_way)
+static void check_free(const struct vdriver *drv, uint32_t outstanding)
 {
 	uint32_t seen = 0, i = drv->free_head;
 
-	expect(drv->nr_free + under_way == SIZE, "%u free, %u under way",
-	       drv->nr_free, under_way);
+	expect(drv->nr_free + outstanding == SIZE, "%u free, %u outstanding",
+	       drv->nr_free, outstanding);
 	for (uint32_t k = 0; k < drv->nr_free; k++) {
 		expect(i < SIZE && !(seen >> i & 1) && !drv->slots[i].data,
 		       "descriptor %u is in the list of the free", i);
@@ -120,8 +124,8 @@ static void check_free(const struct vdriver *drv, uint32_t under_way)
 static void driver_under_attack(void)
 {
 	struct vdriver_sg sg[3];
-	uint64_t state = 1;
-	uint32_t len, under_way = 0, backs = 0;
+	uint64_t state = DRAW_SEED;
+	uint32_t len, outstanding = 0, backs = 0;
 	struct vdriver drv;
 
 	expect(!vdriver_init(&drv, FEATURES, SIZE, mem, bias, NULL, 0),
@@ -130,27 +134,29 @@ static void driver_under_attack(void)
 		sg[i] = (struct vdriver_sg){ mem + DATA, 4 };
 	for (int round = 0; round < 20000 && !tap.wrong; round++) {
 		uint32_t *words = (uint32_t *)mem;
-		char *back;
+		void *data;
 
 		for (uint32_t i = 0; i < vring_bytes(SIZE) / 4; i++) {
-			state = state * 6364136223846793005u + 1442695040888963407u;
-			words[i] = state >> 33 & (state >> 62 ? 0xf : ~0u);
+			uint32_t r = draw(&state);
+
+			words[i] = draw(&state) % 4 ? r & 0xf : r;
 			if (i == SIZE * 6 + 1)	/* on to the used ring */
 				i = vring_used_offset(SIZE) / 4 - 1;
 		}
-		ring.used->idx = state >> 40;
+		ring.used->idx = draw(&state);
 		if (!vdriver_add(&drv, sg, 1, round % 3, mem + 1 + round % 3))
-			under_way += 1 + round % 3;
-		back = vdriver_get(&drv, &len);
-		expect(!back || (back > mem && back <= mem + 3),
-		       "it gets back what it never added");
-		if (back) {
-			under_way -= back - mem;
+			outstanding += 1 + round % 3;
+		if (vdriver_get(&drv, &data, &len) == 1) {
+			char *back = data;
+
+			expect(back > mem && back <= mem + 3,
+			       "it gets back what it never added");
+			outstanding -= back - mem;
 			backs++;
 		}
 		vdriver_need_kick(&drv);
 		vdriver_enable_call_delayed(&drv);
-		check_free(&drv, under_way);
+		check_free(&drv, outstanding);
 	}
 	expect(backs > 1000, "%u came back: this tells nothing", backs);
 	vdriver_free(&drv);

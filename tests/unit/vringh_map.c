@@ -31,6 +31,7 @@ static uint32_t searches;	/* of a map, for a range not known before */
 #define vringh_map_find(map, addr, below)                                      \
 	(searches++, vringh_map_find(map, addr, below))
 
+#include "tests/draw.h"
 #include "tests/unit/vringh_guest.h"
 
 static void maps(void)
@@ -123,7 +124,7 @@ static void ranges_in_a_row(void)
 /* Whatever the last range was, the right one is found, or none. */
 static void ranges_at_random(void)
 {
-	uint64_t state = 1;
+	uint64_t state = DRAW_SEED;
 
 	if (trusts())
 		return;
@@ -132,12 +133,11 @@ static void ranges_at_random(void)
 		const uint64_t step = 16 << round % 5;
 
 		for (int i = 0; i < 40; i++) {
-			state = state * 6364136223846793005u + 1442695040888963407u;
-			vringh_map_add(&m, (state >> 60) * step - 5 * step,
-				       (state >> 60) * step - 5 * step +
-				       (state >> 59 & 1 ? step - 1 :
-							  state >> 40 & 31),
-				       mem, 3);
+			const uint32_t r = draw(&state);
+			const uint64_t from = (r % 16) * step - 5 * step;
+
+			vringh_map_add(&m, from, from + (r >> 4 & 1 ? step - 1 :
+							 r >> 5 & 31), mem, 3);
 		}
 		vrh.memory = &m;
 		for (int i = 0; i < 1000; i++) {
@@ -145,9 +145,8 @@ static void ranges_at_random(void)
 			int64_t right;
 			const struct vringh_range *found;
 
-			state = state * 6364136223846793005u + 1442695040888963407u;
-			addr = (state >> 40) % (16 * step) - 6 * step;
-			vrh.hint[VRINGH_READ] = (state >> 30) % (m.n + 2);
+			addr = draw(&state) % (16 * step) - 6 * step;
+			vrh.hint[VRINGH_READ] = draw(&state) % (m.n + 2);
 			right = vringh_map_find(&m, addr, NULL);
 			found = vringh_range(&vrh, VRINGH_READ, addr);
 			expect(found == (right < 0 ? NULL : &m.ranges[right]),

@@ -191,6 +191,7 @@ static void host(struct vdriver *drv)
 	char bytes[64] = "";
 	struct vringh_used used[2];
 	uint32_t len;
+	void *back;
 
 	CALL(false, vringh_notify_disable(&failing, &vrh));
 	used[0].head = get(true);
@@ -212,7 +213,8 @@ static void host(struct vdriver *drv)
 	CALL(false, vringh_notify_enable(&failing, &vrh));
 	log_call("kick %d\n", vdriver_need_kick(drv));
 	for (int i = 0; i < 4; i++)
-		log_call("back %d\n", vdriver_get(drv, &len) ? (int)len : -1);
+		log_call("back %d\n", vdriver_get(drv, &back, &len) == 1 ?
+			 (int)len : -1);
 }
 
 static void script(uint64_t features)

@@ -45,6 +45,7 @@ static void pass_one(const struct vringh_access *access, struct vringh *vrh,
 	char text[BYTES];
 	uint32_t head, len;
 	ssize_t got;
+	void *back;
 
 	vringh_iov_init(&riov, &piece, 1);
 	if (vdriver_add(drv, &sg, 1, 0, me) ||
@@ -60,7 +61,7 @@ static void pass_one(const struct vringh_access *access, struct vringh *vrh,
 	else
 		WRITE_ONCE(me->wrong, true);
 	if (vringh_complete(access, vrh, head, 0) ||
-	    vdriver_get(drv, &len) != me)
+	    vdriver_get(drv, &back, &len) != 1 || back != me)
 		WRITE_ONCE(me->wrong, true);
 }
 

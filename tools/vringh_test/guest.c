@@ -56,11 +56,12 @@ bool guest_get(void)
 	const unsigned char *bytes = in_bytes(seq);
 	char *slot = guest.mem + data_at() + seq % options.ring_size * SLOT;
 	uint32_t len;
-	char *back = vdriver_get(&guest.drv, &len);
+	void *back;
+	int got = vdriver_get(&guest.drv, &back, &len);
 
-	if (!back && !len)
+	if (!got)
 		return false;
-	if (back != slot)
+	if (got < 0 || back != slot)
 		die(EXIT_FAILED, "transfer %" PRIu64 ": the host completed "
 		    "something else", seq);
 	if (len != expected)

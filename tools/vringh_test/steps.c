@@ -56,6 +56,7 @@ static void one_chain(const struct vringh_access *access, char *data)
 	struct vdriver *drv = &guest.drv;
 	struct host *h = &host;
 	uint32_t head, len;
+	void *back;
 
 	step(vringh_getdesc(access, &h->vrh, &h->riov, &h->wiov, &head) == 0,
 	     "a new ring has nothing");
@@ -84,9 +85,9 @@ static void one_chain(const struct vringh_access *access, char *data)
 	step(!vringh_complete(access, &h->vrh, head, 7), "it is completed");
 	step(vringh_need_notify(access, &h->vrh) == 1, "and a call is due");
 	step(!vdriver_enable_call(drv), "the guest may not sleep now");
-	step(vdriver_get(drv, &len) == data && len == 7,
+	step(vdriver_get(drv, &back, &len) == 1 && back == data && len == 7,
 	     "the guest has it back");
-	step(!vdriver_get(drv, &len), "and no more");
+	step(!vdriver_get(drv, &back, &len), "and no more");
 }
 
 /* As many chains as the ring has room for. */
@@ -97,6 +98,7 @@ static void many_chains(const struct vringh_access *access, char *data)
 	struct vdriver *drv = &guest.drv;
 	struct host *h = &host;
 	uint32_t head, len, n = 0;
+	void *back;
 
 	while (!vdriver_add(drv, sg, 1, 1, data))
 		n++;
@@ -118,7 +120,7 @@ static void many_chains(const struct vringh_access *access, char *data)
 	}
 	step(vringh_need_notify(access, &h->vrh) == 1, "a call is due at last");
 	for (uint32_t i = 0; i < n; i++)
-		step(vdriver_get(drv, &len) == data && len == i,
+		step(vdriver_get(drv, &back, &len) == 1 && back == data && len == i,
 		     "the guest has them all back, in order");
 }
 
