@@ -2,8 +2,9 @@
 /*
  * A guest that rewrites descriptors, tables, entries and indexes while the host
  * reads them: a thread does nothing else, for a million chains (CHECK_SHORT: a
- * tenth, but never with AddressSanitizer). Whatever comes of it, the host gets an answer, touches nothing
- * outside the ranges (they lie between pages that nobody may touch), and ends.
+ * tenth, but never with AddressSanitizer). Whatever comes of it, the host gets
+ * an answer, touches nothing outside the ranges (they lie between pages that
+ * nobody may touch), never has more chains than the ring holds, and ends.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -110,27 +111,28 @@ static struct counts {
 #define LIMIT_NS 30000000000ull
 
 /*
- * What is out, in any order. A host may have room for so many as the ring holds
- * and no more. Completed are half of them, when there are that many.
+ * The heads that are outstanding: a host need not have room for more than the
+ * ring holds. When there is nothing to take, half of them are completed.
  */
-static uint32_t out[SIZE], nr_out;
+static uint32_t outstanding[SIZE], nr_outstanding;
 
 static void remember(uint32_t head)
 {
-	if (nr_out == SIZE) {
-		printf("     more than %d chains are out\n", SIZE);
-		exit(1);
-	}
+	check(nr_outstanding < SIZE, "more than %d chains are outstanding",
+	      SIZE);
+	if (nr_outstanding == SIZE)
+		return;
 	/* nobody to give it back to, but the ring goes on */
-	out[nr_out++] = head < SIZE ? head : 0;
-	counts.full += nr_out == SIZE;
+	outstanding[nr_outstanding++] = head < SIZE ? head : 0;
+	counts.full += nr_outstanding == SIZE;
 }
 
 static __vringh_inline void complete_half(const struct vringh_access *access,
 					  struct vringh *vrh)
 {
-	for (uint32_t left = nr_out / 2; nr_out > left;)
-		if (vringh_complete(access, vrh, out[--nr_out], 0))
+	for (uint32_t left = nr_outstanding / 2; nr_outstanding > left;)
+		if (vringh_complete(access, vrh, outstanding[--nr_outstanding],
+				    0))
 			exit(1);
 	if (vringh_need_notify(access, vrh) < 0)
 		exit(1);
@@ -147,7 +149,7 @@ static __vringh_inline bool host(const struct vringh_access *access,
 	char buf[256] = "";
 
 	counts = (struct counts){ 0 };
-	nr_out = 0;
+	nr_outstanding = 0;
 	if (vringh_init(access, &vrh, 1ull << VIRTIO_RING_F_INDIRECT_DESC |
 			1ull << VIRTIO_RING_F_EVENT_IDX, SIZE, GUEST,
 			GUEST + ((char *)ring.avail - mem),
