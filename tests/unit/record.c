@@ -11,6 +11,7 @@
 #include "lib/context.h"
 #include "lib/crew.h"
 #include "lib/record.h"
+#include "tests/check.h"
 
 #define LENGTH(x) (sizeof(x) / sizeof(*(x)))
 
@@ -54,7 +55,7 @@ static const struct {
 };
 
 /* One that is written between two others, as CSV and as JSON. */
-static bool comes_out(size_t i)
+static void comes_out(size_t i)
 {
 	const struct field fields[] = { { "a", "-", FIELD_U32, &u32 },
 					cases[i].field,
@@ -63,7 +64,6 @@ static bool comes_out(size_t i)
 	char expected[512], *out = NULL;
 	size_t size;
 	FILE *f = open_memstream(&out, &size);
-	bool good;
 
 	if (!f)
 		exit(1);
@@ -74,11 +74,8 @@ static bool comes_out(size_t i)
 	snprintf(expected, sizeof(expected), "schema,a,x,z\n1,7,%s,7\n"
 		 "{\"schema\":1,\"a\":7,\"x\":%s,\"z\":7}\n", cases[i].csv,
 		 cases[i].json);
-	good = !strcmp(out, expected);
-	if (!good)
-		printf("     %s     expected:\n     %s", out, expected);
+	check(!strcmp(out, expected), "%sexpected:\n%s", out, expected);
 	free(out);
-	return good;
 }
 
 /* ---- Ends ---- */
@@ -213,37 +210,29 @@ static bool is_whole(enum format format, const char *out)
 	}
 }
 
-static bool keeps_rows(size_t i)
+static void keeps_rows(size_t i)
 {
 	static char out[65536];
-	bool good = true;
 
 	for (int format = FORMAT_HUMAN; format <= FORMAT_JSON; format++) {
 		int status = run(format, ends[i].fn, out);
 
-		if (is_whole(format, out) &&
-		    (ends[i].signal ? WIFSIGNALED(status) &&
-				      WTERMSIG(status) == ends[i].signal :
-				      WIFEXITED(status) &&
-				      WEXITSTATUS(status) == ends[i].status))
-			continue;
-		good = false;
-		printf("     format %d, status %#x:\n     %s\n", format, status,
-		       out);
+		check(is_whole(format, out) &&
+		      (ends[i].signal ? WIFSIGNALED(status) &&
+					WTERMSIG(status) == ends[i].signal :
+					WIFEXITED(status) &&
+					WEXITSTATUS(status) == ends[i].status),
+		      "format %d, status %#x:\n%s", format, status, out);
 	}
-	return good;
+	report("every row is there, and JSON whole, when %s", ends[i].name);
 }
 
 int main(void)
 {
-	bool good = true;
-
 	for (size_t i = 0; i < LENGTH(cases); i++)
-		good &= comes_out(i);
-	printf("%s fields: what is quoted, escaped, or not known\n",
-	       good ? "ok  " : "FAIL");
+		comes_out(i);
+	report("fields: what is quoted, escaped, or not known");
 	for (size_t i = 0; i < LENGTH(ends); i++)
-		printf("%s every row is there, and JSON whole, when %s\n",
-		       keeps_rows(i) ? "ok  " : "FAIL", ends[i].name);
-	return 0;
+		keeps_rows(i);
+	return finish();
 }
