@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
 #include "context.h"
 #include "quota.h"
 #include "record.h"
@@ -65,6 +67,8 @@ void record_end(void)
 		printf("\"%s\":[", record->rows ? record->rows : "samples");
 		fwrite(text, 1, whole, stdout);
 		puts("]}");
+		fclose(rows);
+		free(text);
 	}
 	finish_stdout();
 	quota_warn();
