@@ -33,7 +33,7 @@ static struct side guest, host;
 /* Moves rare code out of the way: fewer jumps, which shows without LTO. */
 #define likely(x) __builtin_expect(!!(x), 1)
 #define min(a, b) ((a) < (b) ? (a) : (b))
-#define publish_due(n) !likely((n) & 4095)
+#define publish_due(n) !likely((n) % 4096)
 
 void kick(void)
 {

@@ -22,22 +22,21 @@
 
 /* What it can do. Constant; read by any thread, before alloc_ring() too. */
 struct ring_info {
-	const char *name;	/* RING_NAME, the file's */
-	unsigned min_size, max_size;	/* entries */
-	bool power_of_two;		/* takes no other size */
-	uint32_t max_len;		/* bytes in a buffer; 0: its length does
-					 * not reach the host */
-	bool addresses;			/* a buffer's address reaches the host */
-	bool notifies;			/* kicks and calls: --sleep works */
-	bool completes;			/* get_buf reports real completions of
-					 * real buffers */
-	bool batches;			/* a side may hide what it added or used
-					 * until it finds the ring full or
-					 * empty, or asks for a notification or
-					 * sends one; the host calls avail_empty
-					 * once more at its end */
-	const char *param;		/* what --param sets; NULL: nothing */
-	unsigned param_divisor;		/* max --param is ring_size / this */
+	const char *name;	     /* RING_NAME, the file's */
+	unsigned min_size, max_size; /* entries */
+	bool power_of_two;	     /* takes no other size */
+	uint32_t max_len; /* bytes in a buffer; 0: no length reaches the host */
+	bool addresses;	  /* a buffer's address reaches the host */
+	bool notifies;	  /* kicks and calls: --sleep works */
+	bool completes;	  /* get_buf reports real completions of real buffers */
+	/*
+	 * A side may hide what it added or used until it finds the ring full
+	 * or empty, or asks for a notification or sends one; the host calls
+	 * avail_empty once more at its end.
+	 */
+	bool batches;
+	const char *param;	/* what --param sets; NULL: nothing */
+	unsigned param_divisor; /* max --param is ring_size / this */
 };
 extern const struct ring_info ring_info;
 
@@ -108,7 +107,7 @@ void call_used(void);
 /* A layout reads ring_size, param and origin of config (harness/config.h). */
 
 /* Full barriers, both. */
-void kick(void);	/* the guest's thread wakes the host */
-void call(void);	/* the host's thread wakes the guest */
+void kick(void); /* the guest's thread wakes the host */
+void call(void); /* the host's thread wakes the guest */
 
 #endif
