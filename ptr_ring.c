@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * ptr_ring: a ring of pointers, as network queues use it (ptr_ring.h has the
- * picture and the edges). ptr_ring_clear_first, made from this file too, clears
- * consumed slots before it moves the consumer's head, not after.
+ * picture and the edges, and says what PTR_RING_CLEAR_FIRST is).
  *
  * Only the buffer's address crosses, and nothing comes back: a completion is
  * made up for each free slot, so that the guest can run as far ahead as the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * ring: descriptors used in place, and what its variant shares.
+ * ring: descriptors used in place.
  *
  * Guest and host go round one array. A descriptor belongs to the host while
  * its HW flag is set, else to the guest, which reuses it in ring order.
@@ -10,10 +10,6 @@
  *	kick_index	a pair of lines of its own; written by the host
  *	call_index	a pair of lines of its own; written by the guest
  *
- * COMPACT packs a descriptor into its first word, 8 to a cache line. What that
- * costs: buffers shorter than 64 KiB at addresses below 2^47, completed in the
- * order in which they were added.
- *
  * Edges:
  *	A  guest to host: address and length, then HW set
  *	B  host to guest: length used, then HW clear
@@ -22,10 +18,6 @@
  */
 #include "main.h"
 #include "virtio/event.h"
-
-#ifndef COMPACT
-#define COMPACT 0
-#endif
 
 #define DESC_HW 1
 
@@ -37,21 +29,14 @@ union head {
 				 * complete in another order */
 		uint32_t len;
 	};
-	struct {
-		uint64_t hw : 1;
-		uint64_t short_len : 16;
-		uint64_t short_addr : 47;
-	};
 	uint64_t word;
 };
 
 struct desc {
 	union head head;
-#if !COMPACT
 	uint64_t addr;
-#endif
 };
-_Static_assert(sizeof(struct desc) == (COMPACT ? 8 : 16), "as it says above");
+_Static_assert(sizeof(struct desc) == 16, "as it says above");
 
 struct event {
 	uint16_t kick_index __cache_aligned;
@@ -81,7 +66,7 @@ struct name {
 /* The counters are kept apart, or gcc updates both with one vector. */
 static struct guest {
 	uint32_t avail_idx;	/* next to add */
-	struct name *names;	/* by index, or by place in the ring */
+	struct name *names;	/* by index */
 	uint32_t used_idx;	/* next to get back */
 	uint32_t kicked_idx;	/* avail_idx at the last look at kick_index */
 } __cache_aligned guest;
@@ -98,7 +83,7 @@ const struct ring_info ring_info = {
 	.min_size = 1,
 	.max_size = 32768,	/* half of what an event index can tell apart */
 	.power_of_two = true,
-	.max_len = COMPACT ? UINT16_MAX : UINT32_MAX,
+	.max_len = UINT32_MAX,
 	.addresses = true,
 	.notifies = true,
 	.completes = true,
@@ -119,7 +104,7 @@ void alloc_ring(void)
 	};
 	host = (struct host){ .used_idx = origin, .called_idx = origin };
 
-	for (uint32_t i = 0; i < size && !COMPACT; i++)
+	for (uint32_t i = 0; i < size; i++)
 		ring.desc[i].head.index = i;
 	ring.event->kick_index = origin - 1;	/* not armed */
 	ring.event->call_index = origin - 1;
@@ -127,7 +112,7 @@ void alloc_ring(void)
 
 static inline bool has_hw(union head head)
 {
-	return COMPACT ? head.hw : head.flags & DESC_HW;
+	return head.flags & DESC_HW;
 }
 
 /* The host's turn at descriptor number @idx? */
@@ -151,19 +136,12 @@ int add_inbuf(unsigned len, void *buf, void *data)
 	if (idx - guest.used_idx > ring.mask)
 		return -1;
 
-#if COMPACT
-	guest.names[slot] = (struct name){ data, buf };
-	head.hw = 1;
-	head.short_len = len;
-	head.short_addr = (uintptr_t)buf;
-#else
 	/* The buffer that last completed here has left its index to us. */
 	head.word = READ_ONCE(desc->head.word);
 	guest.names[head.index & ring.mask] = (struct name){ data, buf };
 	WRITE_ONCE(desc->addr, (uintptr_t)buf);
 	head.flags = DESC_HW;
 	head.len = len;
-#endif
 	guest.avail_idx = idx + 1;
 	/*
 	 * A.release: the address, and the buffer, before the flag. Pairs with
@@ -193,8 +171,8 @@ void *get_buf(unsigned *lenp, void **bufp)
 
 	prefetch_for_write(&table[(idx + AHEAD) & mask]);
 	guest.used_idx = idx + 1;
-	*lenp = COMPACT ? head.short_len : head.len;
-	name = &guest.names[COMPACT ? slot : head.index & mask];
+	*lenp = head.len;
+	name = &guest.names[head.index & mask];
 	*bufp = name->buf;
 	return name->data;
 }
@@ -275,16 +253,10 @@ bool use_buf(unsigned *lenp, void **bufp)
 
 	prefetch_for_write(&table[(idx + HOST_AHEAD) & mask]);
 	host.used_idx = idx + 1;
-#if COMPACT
-	*lenp = head.short_len;
-	*bufp = (void *)(uintptr_t)head.short_addr;
-	head = (union head){ .short_len = *lenp - 1 };
-#else
 	*lenp = head.len;
 	*bufp = (void *)(uintptr_t)READ_ONCE(desc->addr);
 	head.flags = 0;
 	head.len = *lenp - 1;
-#endif
 	/*
 	 * B.release: the end of all use of the buffer, and of the address,
 	 * before the flag. Pairs with B.acquire in get_buf.

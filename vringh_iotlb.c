@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
 /* vringh_iotlb: the split virtqueue behind a translation of addresses. */
-#define HOST_SIDE "virtio/vringh_ring.h"
-#define ACCESS	  vringh_iotlb
-#include "virtio_ring_0_9.c"
+#define RING_ACCESS vringh_iotlb
+#include "virtio/split/vringh.inc"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* vringh_user_ops: vringh_user, its access called through pointers. */
-#define OPS
-#define HOST_SIDE "virtio/vringh_ring.h"
-#define ACCESS	  vringh_user
-#include "virtio_ring_0_9.c"
+#define RING_OPS
+#define RING_ACCESS vringh_user
+#include "virtio/split/vringh.inc"

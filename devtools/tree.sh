@@ -3,10 +3,11 @@
 #
 # What the tree is made of, said once; for scripts that run at its top.
 
-# c_files: all of ours, headers too
+# c_files: all of ours, headers and what is included once, too
 c_files() {
 	printf '%s\n' *.[ch]
-	find harness lib tests tools virtio -name '*.[ch]' | sort
+	find harness lib tests tools virtio -name '*.[ch]' -o -name '*.inc' |
+		sort
 }
 
 # sh_files: every shell script

@@ -7,8 +7,7 @@
  * constant access that call is inlined, too. What only a broken guest causes is
  * kept out of line.
  *
- * Edges; the other ends are in driver.h, and in virtio_ring_0_9.c's guest,
- * which has the same:
+ * Edges; the other ends are in the guest, whichever this is built with:
  *	A  guest to host: descriptor and entry, then avail idx
  *	B  host to guest: used element, then used idx
  *	C  avail idx added to, against avail_event or flags armed
@@ -573,7 +572,7 @@ static __vringh_inline int vringh_read_avail(const struct vringh_access *access,
 		return err;
 	/*
 	 * A.acquire: the index before the entries and the descriptors. Pairs
-	 * with A.release in vdriver_add of virtio/driver.h.
+	 * with the guest's A.release.
 	 */
 	idx = vring16(vrh->v1, smp_load_acquire(p));
 	if (idx == vrh->last_avail)
@@ -699,8 +698,7 @@ vringh_complete_multi(const struct vringh_access *access, struct vringh *vrh,
 	vrh->completed += n;
 	/*
 	 * B.release: the elements, and the end of all use of the buffers,
-	 * before the index. Pairs with B.acquire in vdriver_get of
-	 * virtio/driver.h.
+	 * before the index. Pairs with the guest's B.acquire.
 	 */
 	smp_store_release(p, vring16(vrh->v1, vrh->last_used));
 	return 0;
@@ -728,7 +726,7 @@ vringh_need_notify(const struct vringh_access *access, struct vringh *vrh)
 
 	/*
 	 * D.call: the completions before a look at the request. Pairs with
-	 * D.arm in vdriver_arm of virtio/driver.h.
+	 * the guest's D.arm.
 	 */
 	smp_mb();
 	p = vringh_word(access, vrh, VRINGH_AVAIL,
@@ -794,7 +792,7 @@ vringh_notify_enable(const struct vringh_access *access, struct vringh *vrh)
 		return err;
 	/*
 	 * C.arm: the request before another look at the ring. Pairs with
-	 * C.kick in vdriver_need_kick of virtio/driver.h.
+	 * the guest's C.kick.
 	 */
 	smp_mb();
 	return vringh_look(access, vrh);

@@ -1,10 +1,21 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
- * The host side of vringh_byhand: virtio_ring_0_9's own with the checks that
- * vringh makes, for memory of our own, written out. What vringh_kern is
- * measured against.
+ * vringh_handwritten: the split virtqueue, its host with the checks that vringh
+ * makes, for memory of our own, written out. What vringh is measured against.
+ *
+ * Memory, edges and guest are those of virtio_ring_0_9.
  */
+#include "main.h"
+#include "virtio/split/ring.inc"
 #include "lib/program.h"
+
+const struct ring_info ring_info = { SPLIT_RING_INFO };
+
+/* ---- guest side ---- */
+
+#include "virtio/split/guest_plain.inc"
+
+/* ---- host side ---- */
 
 struct piece {
 	uint64_t addr;
@@ -26,10 +37,19 @@ static __attribute__((cold, noreturn, noinline)) void broken(const char *why)
 	die(EXIT_FAILED, "%s: %s", ring_info.name, why);
 }
 
-static void init_host(uint32_t origin)
+static void init_host(void)
 {
+	const uint16_t origin = config.origin;
+
 	host = (struct host){ .avail_idx = origin, .last_avail = origin,
 			      .last_used = origin };
+}
+
+void alloc_ring(void)
+{
+	init_ring();
+	init_guest();
+	init_host();
 }
 
 void disable_kick(void)
@@ -48,7 +68,7 @@ bool enable_kick(void)
 	WRITE_ONCE(*ring.avail_event, host.last_avail);
 	/*
 	 * C.arm: the request before another look at the ring. Pairs with
-	 * C.kick in kick_available of virtio_ring_0_9.c.
+	 * C.kick in kick_if_asked.
 	 */
 	smp_mb();
 	return avail_empty();
@@ -92,7 +112,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	if (host.avail_idx == host.last_avail) {
 		/*
 		 * A.acquire: the index before the entries and the descriptors.
-		 * Pairs with A.release in publish_avail of virtio_ring_0_9.c.
+		 * Pairs with A.release in publish_avail.
 		 */
 		uint16_t idx = smp_load_acquire(&ring.avail->idx);
 
@@ -118,7 +138,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	host.completed++;
 	/*
 	 * B.release: the element, and the end of all use of the buffer, before
-	 * the index. Pairs with B.acquire in get_buf of virtio_ring_0_9.c.
+	 * the index. Pairs with B.acquire in find_used.
 	 */
 	smp_store_release(&ring.used->idx, host.last_used);
 	return true;
@@ -131,7 +151,7 @@ void call_used(void)
 	host.completed = 0;
 	/*
 	 * D.call: what was used before a look at the request. Pairs with D.arm
-	 * in enable_call of virtio_ring_0_9.c.
+	 * in enable_call.
 	 */
 	smp_mb();
 	if (need_event(READ_ONCE(*ring.used_event), host.last_used, since))
