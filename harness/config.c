@@ -71,8 +71,7 @@ static const struct opt opts[] = {
 	  OPT_U32, &config.timeout_s, 0, INT32_MAX },
 	{ "phases", "FILE", "write the course of the run to FILE, as CSV",
 	  OPT_TEXT, &config.phases, 0, 0 },
-	{ "format", FORMATS, "output format (human)", OPT_CHOICE,
-	  &config.format, 0, 0 },
+	OPT_FORMAT(&config.format),
 	{ "quiet", NULL, "print nothing, for time and perf stat", OPT_SET,
 	  &config.quiet, 0, 0 },
 	{ .name = NULL }
@@ -139,13 +138,8 @@ static void check_param(void)
 
 void config_init(int argc, char **argv)
 {
-	int operands;
-
 	config.format = format_default();
-	operands = opt_parse(argc, argv, opts, usage);
-	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with "
-		    "--", argv[operands]);
+	opt_parse_all(argc, argv, opts, usage);
 	check_size();
 	check_param();
 	set_backoff();

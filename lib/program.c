@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -181,7 +182,7 @@ int opt_choice(const char *choices, const char *word)
 			return rank;
 		c = c[n] ? c + n + 1 : NULL;
 	}
-	return -1;
+	return -EINVAL;
 }
 
 int format_default(void)
@@ -202,7 +203,7 @@ static const char *dashes(const struct opt *o)
 	return o->name[1] ? "--" : "-";
 }
 
-static uint64_t number(const struct opt *o, const char *text)
+int opt_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 {
 	unsigned long long val = 0;
 	char *end = NULL;
@@ -210,9 +211,34 @@ static uint64_t number(const struct opt *o, const char *text)
 	errno = 0;
 	if (isdigit((unsigned char)*text))
 		val = strtoull(text, &end, 10);
-	if (!end || *end || errno || val < o->min || val > o->max)
+	if (!end || *end || errno || val < min || val > max)
+		return -EINVAL;
+	*value = val;
+	return 0;
+}
+
+static uint64_t whole(const struct opt *o, const char *text)
+{
+	uint64_t val;
+
+	if (opt_number(text, o->min, o->max, &val))
 		die(EXIT_USAGE, "%s%s: '%s' is not a whole number from %llu to "
 		    "%llu", dashes(o), o->name, text,
+		    (unsigned long long)o->min, (unsigned long long)o->max);
+	return val;
+}
+
+/* What else strtod takes (nan, 0x1, 1e3, blanks) would be a slip here. */
+static double fraction(const struct opt *o, const char *text)
+{
+	double val = NAN;
+	char *end = NULL;
+
+	if (strspn(text, "0123456789.") == strlen(text))
+		val = strtod(text, &end);
+	if (!end || end == text || *end || val < o->min || val > o->max)
+		die(EXIT_USAGE, "%s%s: '%s' is not a number from %llu to %llu, "
+		    "like 0.5", dashes(o), o->name, text,
 		    (unsigned long long)o->min, (unsigned long long)o->max);
 	return val;
 }
@@ -227,13 +253,16 @@ static void set(const struct opt *o, const char *text)
 		*(bool *)o->value = o->kind == OPT_SET;
 		break;
 	case OPT_U32:
-		*(uint32_t *)o->value = number(o, text);
+		*(uint32_t *)o->value = whole(o, text);
 		break;
 	case OPT_U64:
-		*(uint64_t *)o->value = number(o, text);
+		*(uint64_t *)o->value = whole(o, text);
 		break;
 	case OPT_INT:
-		*(int *)o->value = number(o, text);
+		*(int *)o->value = whole(o, text);
+		break;
+	case OPT_DOUBLE:
+		*(double *)o->value = fraction(o, text);
 		break;
 	case OPT_CHOICE:
 		rank = opt_choice(o->arg, text);
@@ -366,4 +395,17 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
 			bad_option(longs, argv[word]);
 		set(option_of(opts, c), optarg);
 	}
+}
+
+void opt_parse_all(int argc, char **argv, const struct opt *opts,
+		   const char *usage)
+{
+	int operands = opt_parse(argc, argv, opts, usage);
+	bool letters = false;
+
+	for (const struct opt *o = opts; o->name; o++)
+		letters |= !o->name[1];
+	if (operands < argc)
+		die(EXIT_USAGE, "%s: not an option; every option begins with %s",
+		    argv[operands], letters ? "-" : "--");
 }

@@ -63,6 +63,7 @@ enum opt_kind {
 	OPT_U32,	/* a whole number, min to max, in a uint32_t */
 	OPT_U64,	/* the same in a uint64_t */
 	OPT_INT,	/* the same in an int */
+	OPT_DOUBLE,	/* a decimal fraction, min to max, in a double */
 	OPT_CHOICE,	/* one of the words in @arg, "a|b|c"; its rank in an int */
 	OPT_TEXT,	/* any text, in a const char * */
 };
@@ -85,12 +86,21 @@ struct opt {
  */
 int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage);
 
-/* Rank of @word in "a|b|c", or -1. */
+/* As opt_parse, where there are no operands. */
+void opt_parse_all(int argc, char **argv, const struct opt *opts,
+		   const char *usage);
+
+/* Rank of @word in "a|b|c", or -EINVAL. */
 int opt_choice(const char *choices, const char *word);
+
+/* A whole number, and nothing else, from @min to @max: 0, or -EINVAL. */
+int opt_number(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
 /* --format, and its default from RINGTEST_FORMAT. */
 enum format { FORMAT_HUMAN, FORMAT_CSV, FORMAT_JSON };
 #define FORMATS "human|csv|json"
+#define OPT_FORMAT(format)                                                     \
+	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, format, 0, 0 }
 int format_default(void);
 
 #endif

@@ -18,7 +18,8 @@
 #undef ptr_ring_produce_mp
 
 #define FAULTS "lost|twice|swapped|altered"
-static enum fault { NONE = -1, LOST, TWICE, SWAPPED, ALTERED } fault = NONE;
+enum { LOST, TWICE, SWAPPED, ALTERED };
+static int fault = -1;		/* none */
 
 #define AT 500			/* after that many are in the ring */
 
@@ -31,7 +32,7 @@ __attribute__((constructor)) static void read_environment(void)
 		machine_root = root;
 	if (word)
 		fault = opt_choice(FAULTS, word);
-	if (word && fault == NONE)
+	if (word && fault < 0)
 		die(EXIT_USAGE, "RINGTEST_FAULT: '%s' is not one of " FAULTS,
 		    word);
 }
@@ -66,7 +67,7 @@ int hooked_produce(struct ptr_ring *r, void *ptr, produce_fn *produce)
 	if (err)
 		return err;
 	due = NULL;
-	if (fault != NONE &&
+	if (fault >= 0 &&
 	    __atomic_load_n(&produced, __ATOMIC_RELAXED) >= AT &&
 	    !__atomic_exchange_n(&struck, true, __ATOMIC_RELAXED))
 		return strike(r, ptr, produce);

@@ -34,8 +34,7 @@ static const struct opt opts[] = {
 	  &host_cpu, 0, INT32_MAX },
 	{ "repeat", "N", "whole measurements (1)", OPT_U32, &repeat, 1,
 	  1000000 },
-	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, &format,
-	  0, 0 },
+	OPT_FORMAT(&format),
 	{ .name = NULL }
 };
 
@@ -207,13 +206,8 @@ static const struct record record = {
 
 int main(int argc, char **argv)
 {
-	int operands;
-
 	format = format_default();
-	operands = opt_parse(argc, argv, opts, usage);
-	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with "
-		    "--", argv[operands]);
+	opt_parse_all(argc, argv, opts, usage);
 	if (guest_cpu >= 0)
 		require_cpu("guest-affinity", guest_cpu);
 	if (host_cpu >= 0)

@@ -59,8 +59,7 @@ static const struct opt opts[] = {
 	  "to get ahead (0)", OPT_U32, &hold, 0, 1000000000 },
 	{ "repeat", "N", "whole runs, each on fresh memory (1)", OPT_U32,
 	  &repeat, 1, 1000000 },
-	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, &format, 0,
-	  0 },
+	OPT_FORMAT(&format),
 	{ .name = NULL }
 };
 
@@ -432,13 +431,8 @@ static void place(void)
 
 int main(int argc, char **argv)
 {
-	int operands;
-
 	format = format_default();
-	operands = opt_parse(argc, argv, opts, usage);
-	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with -",
-		    argv[operands]);
+	opt_parse_all(argc, argv, opts, usage);
 	if (!mode && producers > 1)
 		die(EXIT_USAGE, "-p: mode 0 has one thread; take -m 1 for %"
 		    PRIu32 " producers", producers);

@@ -41,8 +41,7 @@ static const struct opt opts[] = {
 	  &cpus[FILL], 0, INT32_MAX },
 	{ "host-affinity", "CPU", "pin who drains (not pinned)", OPT_INT,
 	  &cpus[DRAIN], 0, INT32_MAX },
-	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, &format, 0,
-	  0 },
+	OPT_FORMAT(&format),
 	{ .name = NULL }
 };
 
@@ -268,13 +267,9 @@ int main(int argc, char **argv)
 {
 	static enum side sides[SIDES] = { FILL, DRAIN };
 	void *args[SIDES] = { &sides[FILL], &sides[DRAIN] };
-	int operands;
 
 	format = format_default();
-	operands = opt_parse(argc, argv, opts, usage);
-	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with -",
-		    argv[operands]);
+	opt_parse_all(argc, argv, opts, usage);
 	if (cpus[FILL] >= 0)
 		require_cpu("guest-affinity", cpus[FILL]);
 	if (cpus[DRAIN] >= 0)

@@ -17,7 +17,7 @@ extern struct options {
 	int metric;		/* UNDECIDED until the first run */
 	bool metric_fixed;
 	uint32_t runs, warmup;
-	double resolve, max_time_ns;
+	double resolve, max_time_s;
 	double gate;		/* --fail-if-slower; NAN: none */
 	const char *csv, *json;
 } options;

@@ -21,13 +21,19 @@
 #include "run.h"
 
 #define MAX_COMMANDS 26		/* a letter each */
+#define MAX_NUMBER   1000000000	/* of per cent, or seconds: 30 years */
 
-struct options options = { .metric = UNDECIDED, .warmup = 1 };
+struct options options = {
+	.metric = UNDECIDED,
+	.warmup = 1,
+	.resolve = NAN,
+	.max_time_s = NAN,
+	.gate = NAN,
+};
 struct command commands[MAX_COMMANDS];
 unsigned nr_commands;
 const char *ending;
 
-static const char *resolve_text, *max_time_text, *gate_text;
 
 static const struct opt opts[] = {
 	{ "metric", METRICS, "what to compare (ns per buffer, or wall)",
@@ -37,17 +43,16 @@ static const struct opt opts[] = {
 	{ "runs", "N", "rounds that count (as many as it takes)", OPT_U32,
 	  &options.runs, 1, 100000000 },
 	{ "resolve", "PERCENT", "stop when the interval is narrower (1)",
-	  OPT_TEXT, &resolve_text, 0, 0 },
+	  OPT_DOUBLE, &options.resolve, 0, MAX_NUMBER },
 	{ "max-time", "SECONDS", "begin no round after (60; none with --runs)",
-	  OPT_TEXT, &max_time_text, 0, 0 },
+	  OPT_DOUBLE, &options.max_time_s, 0, MAX_NUMBER },
 	{ "fail-if-slower", "PERCENT", "status 1 if B is slower, all of its "
-	  "interval", OPT_TEXT, &gate_text, 0, 0 },
+	  "interval", OPT_DOUBLE, &options.gate, 0, MAX_NUMBER },
 	{ "csv", "FILE", "keep every sample there", OPT_TEXT,
 	  &options.csv, 0, 0 },
 	{ "json", "FILE", "the same, one JSON object a line", OPT_TEXT,
 	  &options.json, 0, 0 },
-	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,
-	  &options.format, 0, 0 },
+	OPT_FORMAT(&options.format),
 	{ .name = NULL }
 };
 
@@ -86,26 +91,6 @@ void *more(void *p, size_t size)
 		    reason(ENOMEM));
 	}
 	return p;
-}
-
-/* Decimal, whole, finite: what else strtod takes would be a slip here. */
-static double number(const char *option, const char *text, double otherwise,
-		     bool zero)
-{
-	double val = NAN;
-	char *end;
-
-	if (!text)
-		return otherwise;
-	if (*text && strspn(text, "0123456789.") == strlen(text)) {
-		val = strtod(text, &end);
-		if (*end || end == text)
-			val = NAN;
-	}
-	if (!isfinite(val) || (!zero && val == 0))
-		die(EXIT_USAGE, "--%s: '%s' is not a number %s, like 0.5",
-		    option, text, zero ? "from 0 up" : "above 0");
-	return val;
 }
 
 /* Splits as a shell does: blanks, quotes, backslashes, and nothing else. */
@@ -168,14 +153,17 @@ static void read_command_line(int argc, char **argv)
 	if (nr_commands < 2)
 		die(EXIT_USAGE, "give at least two commands, each as one "
 		    "string; see compare --help");
-	if (options.runs && resolve_text)
+	if (options.runs && !isnan(options.resolve))
 		die(EXIT_USAGE, "--resolve: --runs fixes the number of rounds; "
 		    "leave out one of the two");
-	options.resolve = number("resolve", resolve_text, 1, true);
-	options.max_time_ns = 1e9 * number("max-time", max_time_text,
-				   options.runs ? INFINITY : 60, false);
-	options.gate = number("fail-if-slower", gate_text, NAN, true);
-	if (gate_text && options.runs && options.runs < pairs_needed())
+	if (options.max_time_s == 0)
+		die(EXIT_USAGE, "--max-time: 0 leaves no time to measure; give "
+		    "more, like 0.5");
+	if (isnan(options.resolve))
+		options.resolve = 1;
+	if (isnan(options.max_time_s))
+		options.max_time_s = options.runs ? INFINITY : 60;
+	if (!isnan(options.gate) && options.runs && options.runs < pairs_needed())
 		die(EXIT_USAGE, "--fail-if-slower: no verdict comes of --runs "
 		    "%u; give at least %u", options.runs, pairs_needed());
 	open_samples();
@@ -195,5 +183,5 @@ int main(int argc, char **argv)
 	if (jobs_stopped())
 		die(EXIT_FAILED, "interrupted after %llu rounds",
 		    (unsigned long long)rounds);
-	return gate_text ? judge() : EXIT_DONE;
+	return isnan(options.gate) ? EXIT_DONE : judge();
 }

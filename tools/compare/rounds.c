@@ -151,7 +151,7 @@ static void show_progress(uint64_t first_ns, uint64_t looked)
 {
 	static uint64_t last_ns;
 	uint64_t now = now_ns();
-	double left = options.max_time_ns - spent_ns(), need = options.runs;
+	double left = 1e9 * options.max_time_s - spent_ns(), need = options.runs;
 	double ratio = width / options.resolve;
 	char line[160], more_text[80] = "";
 
@@ -200,7 +200,7 @@ void run_rounds(void)
 		if (options.runs ? rounds == options.runs
 				 : width < options.resolve)
 			ending = "done";
-		else if (spent_ns() >= options.max_time_ns)
+		else if (spent_ns() >= 1e9 * options.max_time_s)
 			ending = "time is over";
 		else
 			show_progress(first_ns, looked);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/affinity.h"
 #include "lib/context.h"
@@ -41,8 +42,7 @@ static const struct opt opts[] = {
 	  OPT_TEXT, &affinity, 0, 0 },
 	{ "repeat", "N", "runs of each order (20)", OPT_U32, &options.repeat, 1,
 	  1000000 },
-	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,
-	  &options.format, 0, 0 },
+	OPT_FORMAT(&options.format),
 	{ .name = NULL }
 };
 
@@ -76,36 +76,30 @@ static void measure(unsigned nr_threads)
 
 static unsigned read_threads(unsigned *counts)
 {
-	const char *at = threads_text;
+	char *rest = strdup(threads_text), *const copy = rest, *word;
 	unsigned nr = 0;
 
-	while (at) {
-		char *end = NULL;
-		unsigned long n = 0;
+	if (!copy)
+		die(EXIT_FAILED, "no memory for the command line");
+	while ((word = strsep(&rest, ","))) {
+		uint64_t n;
 
-		if (*at >= '1' && *at <= '9')
-			n = strtoul(at, &end, 10);
-		if (!n || n > MAX_THREADS || (*end && *end != ',') ||
-		    nr == MAX_COUNTS)
+		if (nr == MAX_COUNTS || opt_number(word, 1, MAX_THREADS, &n))
 			die(EXIT_USAGE, "--threads: '%s' is not a list of at "
 			    "most %d numbers from 1 to %d, like 1,2,4",
 			    threads_text, MAX_COUNTS, MAX_THREADS);
 		counts[nr++] = n;
-		at = *end ? end + 1 : NULL;
 	}
+	free(copy);
 	return nr;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned counts[MAX_COUNTS], nr_counts, most = 0;
-	int operands;
 
 	options.format = format_default();
-	operands = opt_parse(argc, argv, opts, usage);
-	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with "
-		    "--", argv[operands]);
+	opt_parse_all(argc, argv, opts, usage);
 	nr_counts = read_threads(counts);
 	options.nr_cpus = cpu_list("affinity", affinity, options.cpus,
 				   MAX_THREADS);

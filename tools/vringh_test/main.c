@@ -54,8 +54,7 @@ static const struct opt opts[] = {
 	  &options.host_cpu, 0, INT32_MAX },
 	{ "timeout", "SECONDS", "give up after sleeping so long (10; 0: never)",
 	  OPT_U32, &options.timeout_s, 0, INT32_MAX / 1000 },
-	{ "format", FORMATS, "what to print (human)", OPT_CHOICE,
-	  &options.format, 0, 0 },
+	OPT_FORMAT(&options.format),
 	{ "quiet", NULL, "print nothing, for time and perf stat", OPT_SET,
 	  &options.quiet, 0, 0 },
 	{ .name = NULL }
@@ -69,11 +68,8 @@ static const char usage[] =
 	"checked.\n"
 	"\n";
 
-static void check_options(int operands, int argc, char **argv)
+static void check_options(void)
 {
-	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with "
-		    "--", argv[operands]);
 	if (options.ring_size & (options.ring_size - 1))
 		die(EXIT_USAGE,
 		    "--ring-size: %" PRIu32 " is not a power of two",
@@ -99,7 +95,8 @@ int main(int argc, char **argv)
 	int fd;
 
 	options.format = format_default();
-	check_options(opt_parse(argc, argv, opts, usage), argc, argv);
+	opt_parse_all(argc, argv, opts, usage);
+	check_options();
 	make_pattern();
 	context_start();
 	/* Memory that has no name, so there is nothing to clean up. */
