@@ -41,6 +41,9 @@
 #include "lib/barrier.h"
 #include "lib/spinlock.h"
 
+/* What a consumer does first: the head moves, or slots are cleared. */
+enum ptr_ring_order { HEAD_FIRST, CLEAR_FIRST, ORDERS };
+
 struct ptr_ring {
 	uint32_t producer __cache_aligned;	/* next slot to fill */
 	struct spinlock producer_lock;
@@ -67,7 +70,7 @@ ASSERT_APART(struct ptr_ring);
 /* Two cache lines' worth of slots, or 1 where that is over half the ring. */
 static inline uint32_t ptr_ring_batch(uint32_t size)
 {
-	const uint32_t batch = 128 / sizeof(void *);
+	const uint32_t batch = CACHE_PAIR / sizeof(void *);
 
 	return batch > size / 2 ? 1 : batch;
 }

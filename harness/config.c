@@ -150,10 +150,8 @@ void config_init(int argc, char **argv)
 	if (config.verify && !ring_info.addresses)
 		die(EXIT_CANNOT, "--verify: %s moves no buffers; leave it out",
 		    ring_info.name);
-	if (config.guest_cpu >= 0)
-		require_cpu("guest-affinity", config.guest_cpu);
-	if (config.host_cpu >= 0)
-		require_cpu("host-affinity", config.host_cpu);
+	require_cpu("guest-affinity", config.guest_cpu);
+	require_cpu("host-affinity", config.host_cpu);
 
 	config.one_cpu = crew_crowded((int[]){ config.guest_cpu,
 					       config.host_cpu }, 2);

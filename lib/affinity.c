@@ -132,12 +132,24 @@ static void refused(int status, const char *option, int cpu, int err)
 	    why, usable_list());
 }
 
+/* 0, or -errno. */
+static int pin_thread(int cpu)
+{
+	struct mask one = { { 0 } };
+
+	if (cpu < 0)
+		return 0;
+	CPU_SET_S(cpu, sizeof(one), (cpu_set_t *)one.bits);
+	return set_mask(&one) ? 0 : -errno;
+}
+
 void require_cpu(const char *option, int cpu)
 {
 	const struct mask *mask = allowed();
+	int err = pin_thread(cpu);
 
-	if (!pin_thread(cpu))
-		refused(EXIT_CANNOT, option, cpu, errno);
+	if (err)
+		refused(EXIT_CANNOT, option, cpu, -err);
 	set_mask(mask);
 }
 
@@ -178,20 +190,12 @@ unsigned cpu_list(const char *option, const char *text, int *cpus,
 	return nr;
 }
 
-bool pin_thread(int cpu)
-{
-	struct mask one = { { 0 } };
-
-	if (cpu < 0)
-		return true;
-	CPU_SET_S(cpu, sizeof(one), (cpu_set_t *)one.bits);
-	return set_mask(&one);
-}
-
 void require_pin(const char *option, int cpu)
 {
-	if (!pin_thread(cpu))
-		refused(EXIT_FAILED, option, cpu, errno);
+	int err = pin_thread(cpu);
+
+	if (err)
+		refused(EXIT_FAILED, option, cpu, -err);
 }
 
 void check_pin(const char *option, int cpu)

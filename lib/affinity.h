@@ -2,7 +2,10 @@
 /*
  * CPUs by their kernel number. "Allowed" is the mask that this process was
  * started with: where threads run that are not pinned. A thread may be pinned
- * elsewhere, too, isolated CPUs above all, if the kernel takes it.
+ * elsewhere, too, isolated CPUs above all, if the kernel takes it. A @cpu below
+ * 0 stands for one that is not pinned: nothing is done.
+ *
+ * Errors: the program ends, naming @option.
  */
 #ifndef LIB_AFFINITY_H
 #define LIB_AFFINITY_H
@@ -29,16 +32,12 @@ void require_cpu(const char *option, int cpu);
 unsigned cpu_list(const char *option, const char *text, int *cpus,
 		  unsigned most);
 
-/* Pins the calling thread; @cpu < 0 does nothing. False: refused, see errno. */
-bool pin_thread(int cpu);
-
-/* As pin_thread; a refusal ends the program with EXIT_FAILED. */
+/* Pins the calling thread, or ends the program with EXIT_FAILED. */
 void require_pin(const char *option, int cpu);
 
 /*
  * Ends the program with EXIT_FAILED unless the calling thread still is where it
- * was pinned to: a cpuset that shrinks moves threads without a word. @cpu < 0
- * does nothing.
+ * was pinned to: a cpuset that shrinks moves threads without a word.
  */
 void check_pin(const char *option, int cpu);
 

@@ -24,7 +24,7 @@ static double average(double a, double b)
 	return a / 2 + b / 2;
 }
 
-static double median(const double *sorted, size_t n)
+double median_of(const double *sorted, size_t n)
 {
 	return average(sorted[(n - 1) / 2], sorted[n / 2]);
 }
@@ -108,7 +108,7 @@ uint64_t signed_rank(uint64_t n, double alpha)
 struct estimate median_estimate(const double *sorted, size_t n, double alpha)
 {
 	uint64_t k = median_rank(n, alpha);
-	struct estimate e = { median(sorted, n), false, NAN, NAN };
+	struct estimate e = { median_of(sorted, n), false, NAN, NAN };
 
 	if (k) {
 		e.low = sorted[k - 1];
@@ -190,7 +190,7 @@ static double quartile_range(const double *sorted, size_t n)
 void outer_fences(const double *sorted, size_t n, double *low, double *high)
 {
 	double reach = fmax(3 * quartile_range(sorted, n),
-			    RESOLUTION * fabs(median(sorted, n)));
+			    RESOLUTION * fabs(median_of(sorted, n)));
 
 	*low = quantile(sorted, n, 0.25) - reach;
 	*high = quantile(sorted, n, 0.75) + reach;
@@ -238,8 +238,8 @@ bool two_groups(const double *sorted, size_t n, struct groups *g)
 	if (least < 3)
 		least = 3;
 	cut = best_cut(sorted, n, least);
-	g->centre[0] = median(sorted, cut);
-	g->centre[1] = median(sorted + cut, n - cut);
+	g->centre[0] = median_of(sorted, cut);
+	g->centre[1] = median_of(sorted + cut, n - cut);
 	apart = g->centre[1] - g->centre[0];
 	/* of a normal sample, 1.349 standard deviations */
 	spread = quartile_range(sorted, cut) / 1.349;

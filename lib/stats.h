@@ -19,6 +19,9 @@ struct estimate {
 
 void sort_values(double *x, size_t n);
 
+/* @n is at least 1. */
+double median_of(const double *sorted, size_t n);
+
 /*
  * Ranks of an interval: it goes from the k-th smallest to the k-th largest, of
  * the values for a median, of the n(n+1)/2 averages of two values (each with

@@ -16,8 +16,8 @@
 #include "lib/memory.h"
 #include "lib/program.h"
 #include "lib/record.h"
+#include "lib/stats.h"
 
-#define LINE	    64
 #define BLOCK_LINES 256	/* 16 KiB: in anyone's first-level cache */
 #define ROUNDS	    200	/* of which the median is taken */
 #define TRIPS	    200	/* round trips timed together */
@@ -55,7 +55,7 @@ static uint64_t ball __cache_aligned;
 
 static struct line {
 	uint64_t word;
-	char rest[LINE - sizeof(uint64_t)];
+	char rest[CACHE_LINE - sizeof(uint64_t)];
 } *block __cache_aligned;
 
 static void wait_for(uint64_t n)
@@ -89,18 +89,11 @@ static void read_block(void)
 		(void)READ_ONCE(block[i].word);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Of ns[1..ROUNDS], which it sorts: the round before them warms up. */
 static double median(double *ns)
 {
-	qsort(ns + 1, ROUNDS, sizeof(*ns), by_size);
-	return (ns[1 + (ROUNDS - 1) / 2] + ns[1 + ROUNDS / 2]) / 2;
+	sort_values(ns + 1, ROUNDS);
+	return median_of(ns + 1, ROUNDS);
 }
 
 static double time_block(uint64_t *n, bool reading)
@@ -208,10 +201,8 @@ int main(int argc, char **argv)
 {
 	format = format_default();
 	opt_parse_all(argc, argv, opts, usage);
-	if (guest_cpu >= 0)
-		require_cpu("guest-affinity", guest_cpu);
-	if (host_cpu >= 0)
-		require_cpu("host-affinity", host_cpu);
+	require_cpu("guest-affinity", guest_cpu);
+	require_cpu("host-affinity", host_cpu);
 	one_cpu = crew_crowded((int[]){ guest_cpu, host_cpu }, 2);
 	if (one_cpu)
 		warn("both sides share one CPU: this times the scheduler; two "

@@ -24,7 +24,6 @@
 #include "ptr_ring.h"
 
 enum side { FILL, DRAIN, SIDES };
-enum order { HEAD_FIRST, CLEAR_FIRST, ORDERS };
 
 static uint32_t size = 1000, batch, turns = 2000;
 static int cpus[SIDES] = { -1, -1 };
@@ -60,7 +59,7 @@ static uint32_t turn __cache_aligned;	/* even: who fills */
 static double *ns[SIDES][ORDERS];	/* per pointer, of each turn */
 
 /* A B, B A, so that drift evens out. */
-static enum order order_of(uint32_t nr)
+static enum ptr_ring_order order_of(uint32_t nr)
 {
 	return (nr ^ nr >> 1) & 1 ? CLEAR_FIRST : HEAD_FIRST;
 }
@@ -122,7 +121,7 @@ static void run_side(void *arg)
 	crew_pin(side == FILL ? "guest-affinity" : "host-affinity", cpus[side]);
 	crew_meet(&crew);
 	for (uint32_t nr = 0; nr < 2 * turns; nr++) {
-		enum order order = order_of(nr);
+		enum ptr_ring_order order = order_of(nr);
 		uint64_t start_ns;
 
 		await_turn(2 * nr + side);
@@ -270,10 +269,8 @@ int main(int argc, char **argv)
 
 	format = format_default();
 	opt_parse_all(argc, argv, opts, usage);
-	if (cpus[FILL] >= 0)
-		require_cpu("guest-affinity", cpus[FILL]);
-	if (cpus[DRAIN] >= 0)
-		require_cpu("host-affinity", cpus[DRAIN]);
+	require_cpu("guest-affinity", cpus[FILL]);
+	require_cpu("host-affinity", cpus[DRAIN]);
 	crew = (struct crew){ SIDES, 0, crew_crowded(cpus, SIDES) };
 
 	for (int side = 0; side < SIDES; side++)

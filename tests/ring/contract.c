@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lib/random.h"
 #include "main.h"
-#include "tests/draw.h"
 #include "tests/ring/hostile.h"
 #include "tests/ring/watch.h"
 
@@ -191,15 +191,15 @@ static void operations(void)
 {
 	unsigned burst = 2 * config.ring_size;
 	unsigned left = getenv("CHECK_SHORT") ? 20000 : 200000;
-	static uint64_t random = DRAW_SEED;
+	static uint64_t random = RANDOM_SEED;
 
 	if (burst > 50000)
 		burst = 50000;
 	fresh();
 	while (left) {
-		unsigned n = 1 + draw(&random) % burst;
+		unsigned n = 1 + random32(&random) % burst;
 		bool (*step)(void) = (bool (*[])(void)){ add, use,
-							 get }[draw(&random) % 3];
+							 get }[random32(&random) % 3];
 
 		for (; n && left && step(); n--)
 			left--;

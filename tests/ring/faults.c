@@ -10,7 +10,6 @@
  */
 #define FAULTS_THEMSELVES
 #include "faults.h"
-#include "tests/draw.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,6 +19,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
+
+#include "lib/random.h"
 
 enum fault {
 	DELAY,		/* some shared accesses are late by up to 50 us */
@@ -51,7 +52,7 @@ static __thread uint64_t state;
 
 static bool one_in(unsigned n)
 {
-	return state && draw(&state) % n == 0;
+	return state && random32(&state) % n == 0;
 }
 
 /* Whole, whatever signals come. */
@@ -73,7 +74,7 @@ void faulty_step(void)
 	else if (one_in(32))
 		sched_yield();
 	else
-		for (volatile unsigned i = draw(&state) % 1000; i; i--)
+		for (volatile unsigned i = random32(&state) % 1000; i; i--)
 			;
 }
 
@@ -172,7 +173,7 @@ static void *begin(void *arg)
 	free(arg);
 	state = seed * 2 + start.nr + 1;
 	for (int i = 0; i < 16; i++)
-		draw(&state);
+		random32(&state);
 	__atomic_store_n(&tids[start.nr % 2], syscall(SYS_gettid),
 			 __ATOMIC_RELAXED);
 	result = start.fn(start.arg);
@@ -243,7 +244,7 @@ static void *mischief(void *unused)
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	for (unsigned ms = 0;; ms++) {
-		unsigned side = draw(&s) & 1;
+		unsigned side = random32(&s) & 1;
 		pid_t tid = __atomic_load_n(&tids[side], __ATOMIC_RELAXED);
 
 		if (on[STORM]) {
@@ -251,10 +252,10 @@ static void *mischief(void *unused)
 			send(__atomic_load_n(&tids[0], __ATOMIC_RELAXED), SIGALRM);
 			send(__atomic_load_n(&tids[1], __ATOMIC_RELAXED), SIGALRM);
 		}
-		if (on[STOP] && (ms == 2 || draw(&s) % 256 == 0))
+		if (on[STOP] && (ms == 2 || random32(&s) % 256 == 0))
 			send(tid, SIGUSR1);
-		if (on[MOVE] && (ms < 3 || draw(&s) % 4 == 0))
-			move(tid, &allowed, draw(&s));
+		if (on[MOVE] && (ms < 3 || random32(&s) % 4 == 0))
+			move(tid, &allowed, random32(&s));
 		if (on[SPURIOUS]) {
 			pthread_mutex_lock(&lock);
 			if (fds[side] >= 0 &&

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "lib/program.h"
+#include "lib/random.h"
 #include "main.h"
-#include "tests/draw.h"
 #include "tests/ring/hostile.h"
 
 enum { GUEST, HOST };
@@ -41,9 +41,9 @@ static bool writes[2][16];
 
 static uint32_t any(void)
 {
-	static uint64_t state = DRAW_SEED;
+	static uint64_t state = RANDOM_SEED;
 
-	return draw(&state);
+	return random32(&state);
 }
 
 void *alloc_pages(size_t size)

@@ -7,7 +7,7 @@
 
 #include "ptr_ring.h"
 #include "tests/check.h"
-#include "tests/draw.h"
+#include "lib/random.h"
 
 static const uint32_t sizes[] = { 1, 2, 3, 5, 16, 17, 100, 1000 };
 #define NR_SIZES (sizeof(sizes) / sizeof(*sizes))
@@ -192,9 +192,9 @@ static void wrap(void)
 
 static uint32_t draw_below(uint32_t end)
 {
-	static uint64_t state = DRAW_SEED;
+	static uint64_t state = RANDOM_SEED;
 
-	return draw(&state) % end;
+	return random32(&state) % end;
 }
 
 static void operations(void)
@@ -284,8 +284,8 @@ static void arithmetic(void)
 		good &= !ptr_ring_alloc(UINT32_MAX / 4 + 1) && errno == ENOMEM;
 	}
 	good &= ptr_ring_batch(1) == 1 && ptr_ring_batch(2) == 1 &&
-		ptr_ring_batch(1000) == 128 / sizeof(void *) &&
-		ptr_ring_batch(UINT32_MAX) == 128 / sizeof(void *);
+		ptr_ring_batch(1000) == CACHE_PAIR / sizeof(void *) &&
+		ptr_ring_batch(UINT32_MAX) == CACHE_PAIR / sizeof(void *);
 	check(good, "one is not");
 	report("ptr_ring: sizes of 0 and sizes that overflow are refused");
 }

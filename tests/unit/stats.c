@@ -17,9 +17,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/random.h"
 #include "lib/stats.h"
 #include "tests/check.h"
-#include "tests/draw.h"
 
 #define LENGTH(x) (sizeof(x) / sizeof(*(x)))
 
@@ -223,7 +223,7 @@ static uint64_t state;
 
 static double uniform(void)
 {
-	return (draw64(&state) >> 11) * 0x1p-53 + 0x1p-54;
+	return (random_next(&state) >> 11) * 0x1p-53 + 0x1p-54;
 }
 
 static double gauss(void)

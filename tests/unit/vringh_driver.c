@@ -2,7 +2,7 @@
 /*
  * The guest's side, virtio/driver.h, against vringh and against hosts that lie.
  */
-#include "tests/draw.h"
+#include "lib/random.h"
 #include "tests/unit/vringh_guest.h"
 
 static void with_driver(uint64_t features)
@@ -124,7 +124,7 @@ static void check_free(const struct vdriver *drv, uint32_t outstanding)
 static void driver_under_attack(void)
 {
 	struct vdriver_sg sg[3];
-	uint64_t state = DRAW_SEED;
+	uint64_t state = RANDOM_SEED;
 	uint32_t len, outstanding = 0, backs = 0;
 	struct vdriver drv;
 
@@ -137,13 +137,13 @@ static void driver_under_attack(void)
 		void *data;
 
 		for (uint32_t i = 0; i < vring_bytes(SIZE) / 4; i++) {
-			uint32_t r = draw(&state);
+			uint32_t r = random32(&state);
 
-			words[i] = draw(&state) % 4 ? r & 0xf : r;
+			words[i] = random32(&state) % 4 ? r & 0xf : r;
 			if (i == SIZE * 6 + 1)	/* on to the used ring */
 				i = vring_used_offset(SIZE) / 4 - 1;
 		}
-		ring.used->idx = draw(&state);
+		ring.used->idx = random32(&state);
 		if (!vdriver_add(&drv, sg, 1, round % 3, mem + 1 + round % 3))
 			outstanding += 1 + round % 3;
 		if (vdriver_get(&drv, &data, &len) == 1) {

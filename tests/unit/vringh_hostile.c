@@ -15,7 +15,7 @@
 
 #include "lib/clock.h"
 #include "tests/check.h"
-#include "tests/draw.h"
+#include "lib/random.h"
 #include "virtio/access_iotlb.h"
 #include "virtio/access_user.h"
 
@@ -48,15 +48,15 @@ static bool stop;
 /* Mostly what passes most checks, so that all depths are reached. */
 static void rewrite_desc(struct vring_desc *desc, bool in_table, uint64_t *state)
 {
-	uint32_t r = draw(state), kind = draw(state) % 16;
+	uint32_t r = random32(state), kind = random32(state) % 16;
 	uint64_t addr = GUEST + DATA + r % (BYTES - DATA);
-	uint32_t len = draw(state) % 64;
-	uint16_t flags = draw(state) % 4;
+	uint32_t len = random32(state) % 64;
+	uint16_t flags = random32(state) % 4;
 
 	if (kind == 0)
 		addr = (uint64_t)r << 32;
 	if (kind == 1)
-		len = draw(state);
+		len = random32(state);
 	if (kind == 2)
 		addr = -(uint64_t)(r % 256);
 	if (kind == 3 && !in_table)
@@ -64,7 +64,7 @@ static void rewrite_desc(struct vring_desc *desc, bool in_table, uint64_t *state
 	if (kind < 6 && kind > 2 && (!in_table || kind == 3)) {
 		addr = GUEST + TABLES + r % 4096;
 		flags = VRING_DESC_F_INDIRECT;
-		len = draw(state) % TABLE_SIZE * 16 + (kind == 5 && r % 8 == 0);
+		len = random32(state) % TABLE_SIZE * 16 + (kind == 5 && r % 8 == 0);
 	}
 	WRITE_ONCE(desc->addr, addr);
 	WRITE_ONCE(desc->len, len);
@@ -75,18 +75,18 @@ static void rewrite_desc(struct vring_desc *desc, bool in_table, uint64_t *state
 static void *rewrite(void *unused)
 {
 	struct vring_desc *tables = (struct vring_desc *)(mem + TABLES);
-	uint64_t state = DRAW_SEED;
+	uint64_t state = RANDOM_SEED;
 
 	while (!READ_ONCE(stop)) {
-		uint32_t r = draw(&state);
+		uint32_t r = random32(&state);
 
 		rewrite_desc(&ring.desc[r % SIZE], false, &state);
 		rewrite_desc(&tables[r >> 8 & 255], true, &state);
 		if (r % 16 == 0)
 			WRITE_ONCE(ring.avail->ring[r >> 4 & (SIZE - 1)],
-				   draw(&state) % (SIZE + 2));
+				   random32(&state) % (SIZE + 2));
 		if (r % 4096 == 1)
-			WRITE_ONCE(ring.avail->idx, draw(&state));
+			WRITE_ONCE(ring.avail->idx, random32(&state));
 	}
 	return unused;
 }

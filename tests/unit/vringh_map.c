@@ -31,7 +31,7 @@ static uint32_t searches;	/* of a map, for a range not known before */
 #define vringh_map_find(map, addr, below)                                      \
 	(searches++, vringh_map_find(map, addr, below))
 
-#include "tests/draw.h"
+#include "lib/random.h"
 #include "tests/unit/vringh_guest.h"
 
 static void maps(void)
@@ -124,7 +124,7 @@ static void ranges_in_a_row(void)
 /* Whatever the last range was, the right one is found, or none. */
 static void ranges_at_random(void)
 {
-	uint64_t state = DRAW_SEED;
+	uint64_t state = RANDOM_SEED;
 
 	if (trusts())
 		return;
@@ -133,7 +133,7 @@ static void ranges_at_random(void)
 		const uint64_t step = 16 << round % 5;
 
 		for (int i = 0; i < 40; i++) {
-			const uint32_t r = draw(&state);
+			const uint32_t r = random32(&state);
 			const uint64_t from = (r % 16) * step - 5 * step;
 
 			vringh_map_add(&m, from, from + (r >> 4 & 1 ? step - 1 :
@@ -145,8 +145,8 @@ static void ranges_at_random(void)
 			int64_t right;
 			const struct vringh_range *found;
 
-			addr = draw(&state) % (16 * step) - 6 * step;
-			vrh.hint[VRINGH_READ] = draw(&state) % (m.n + 2);
+			addr = random32(&state) % (16 * step) - 6 * step;
+			vrh.hint[VRINGH_READ] = random32(&state) % (m.n + 2);
 			right = vringh_map_find(&m, addr, NULL);
 			found = vringh_range(&vrh, VRINGH_READ, addr);
 			expect(found == (right < 0 ? NULL : &m.ranges[right]),

@@ -163,7 +163,8 @@ static void read_command_line(int argc, char **argv)
 		options.resolve = 1;
 	if (isnan(options.max_time_s))
 		options.max_time_s = options.runs ? INFINITY : 60;
-	if (!isnan(options.gate) && options.runs && options.runs < pairs_needed())
+	if (!isnan(options.gate) && options.runs &&
+	    options.runs < pairs_needed())
 		die(EXIT_USAGE, "--fail-if-slower: no verdict comes of --runs "
 		    "%u; give at least %u", options.runs, pairs_needed());
 	open_samples();

@@ -151,7 +151,8 @@ static void show_progress(uint64_t first_ns, uint64_t looked)
 {
 	static uint64_t last_ns;
 	uint64_t now = now_ns();
-	double left = 1e9 * options.max_time_s - spent_ns(), need = options.runs;
+	double left = 1e9 * options.max_time_s - spent_ns();
+	double need = options.runs;
 	double ratio = width / options.resolve;
 	char line[160], more_text[80] = "";
 

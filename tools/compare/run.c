@@ -220,7 +220,7 @@ static bool read_rows(const struct command *c, double *ns_per_buffer)
 		command_failed(c, "printed a ringtest header, but no row");
 	if (n) {
 		sort_values(values, n);
-		*ns_per_buffer = median_estimate(values, n, 1).value;
+		*ns_per_buffer = median_of(values, n);
 	}
 	free(values);
 	return n;

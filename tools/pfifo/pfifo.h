@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ptr_ring.h"
+
 #define MAX_THREADS 64
 #define BANDS	    3
 
-enum order { HEAD_FIRST, CLEAR_FIRST, BOTH };
+#define BOTH ORDERS		/* in turn */
 
 extern struct options {
 	uint64_t packets;

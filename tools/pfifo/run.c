@@ -30,8 +30,6 @@
 #include "pfifo.h"
 #include "ptr_ring.h"
 
-#define LINE 64
-
 /* ---- Packets ---- */
 
 /*
@@ -303,7 +301,7 @@ void get_memory(unsigned most_threads)
 {
 	size_t bytes;
 
-	stride = (options.size + LINE - 1) / LINE * LINE;
+	stride = (options.size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 	if (__builtin_mul_overflow(stride * most_threads, options.pool, &bytes))
 		die(EXIT_FAILED, "--pool: no memory for %" PRIu32 " packets of "
 		    "%" PRIu32 " bytes in %u threads; give fewer", options.pool,

@@ -63,10 +63,8 @@ static int cpu_beside(int other)
 
 void choose_cpus(void)
 {
-	if (options.guest_cpu >= 0)
-		require_cpu("guest-affinity", options.guest_cpu);
-	if (options.host_cpu >= 0)
-		require_cpu("host-affinity", options.host_cpu);
+	require_cpu("guest-affinity", options.guest_cpu);
+	require_cpu("host-affinity", options.host_cpu);
 	if (options.same_cpu && options.guest_cpu >= 0 &&
 	    options.host_cpu >= 0 && options.guest_cpu != options.host_cpu)
 		die(EXIT_USAGE, "--same-cpu: the CPUs given are two; leave one "
