@@ -23,6 +23,8 @@
  * calls of the plain forms. One side may lock while the other does not. Resize
  * and unconsume take both locks, so with them in use both sides must.
  *
+ * Errors: 0 or -errno. A full ring is none: -1, as NULL from an empty one.
+ *
  * Edges:
  *	A  producer to consumer: what the pointer points to, then the pointer
  *	B  consumer to producer: the end of all use, then NULL in the oldest
@@ -91,34 +93,28 @@ static inline void ptr_ring_init_at(struct ptr_ring *r, void **queue,
 	};
 }
 
-/* @size free slots on lines of their own, for free(); NULL and errno. */
+/* @size free slots on lines of their own, for free(). NULL: no memory. */
 static inline void **ptr_ring_alloc(uint32_t size)
 {
 	size_t bytes;
 	void *queue;
 
-	if (!size) {
-		errno = EINVAL;
-		return NULL;
-	}
 	if (__builtin_mul_overflow(size, sizeof(void *), &bytes) ||
-	    __builtin_add_overflow(bytes, CACHE_PAIR - 1, &bytes)) {
-		errno = ENOMEM;
+	    __builtin_add_overflow(bytes, CACHE_PAIR - 1, &bytes))
 		return NULL;
-	}
 	bytes &= ~(size_t)(CACHE_PAIR - 1);
 	queue = aligned_alloc(CACHE_PAIR, bytes);
 	return queue ? memset(queue, 0, bytes) : NULL;
 }
 
-/* As ptr_ring_init_at, on memory of its own. 0, or -1 and errno. */
+/* As ptr_ring_init_at, on memory of its own. 0, -EINVAL (no slots), -ENOMEM. */
 static inline int ptr_ring_init(struct ptr_ring *r, uint32_t size,
 				uint32_t batch)
 {
-	void **queue = ptr_ring_alloc(size);
+	void **queue = size ? ptr_ring_alloc(size) : NULL;
 
 	if (!queue)
-		return -1;
+		return size ? -ENOMEM : -EINVAL;
 	ptr_ring_init_at(r, queue, size, batch);
 	r->owned = true;
 	return 0;
@@ -405,19 +401,18 @@ static inline uint32_t ptr_ring_unconsume(struct ptr_ring *r, void **ptrs,
 /*
  * Any thread that holds neither lock, with every producer and consumer under
  * its lock; ptr_ring_empty without the lock is not for a ring that is resized.
- * Nothing is lost and the order stays. 0, or -1 and errno, with nothing
- * changed: ENOSPC if it holds more than @size entries, ENOMEM, EINVAL for a
- * @size of 0.
+ * Nothing is lost and the order stays. 0, or with nothing changed -ENOSPC if it
+ * holds more than @size entries, -ENOMEM, or -EINVAL for a @size of 0.
  */
 static inline int ptr_ring_resize(struct ptr_ring *r, uint32_t size,
 				  uint32_t batch)
 {
-	void **queue = ptr_ring_alloc(size), **unused = queue;
+	void **queue = size ? ptr_ring_alloc(size) : NULL, **unused = queue;
 	uint32_t slot, n = 0, most;
 	void *ptr;
 
 	if (!queue)
-		return -1;
+		return size ? -ENOMEM : -EINVAL;
 	ptr_ring_lock_both(r);
 	/* from the tail to the head there is what was consumed */
 	most = r->size - (r->head - r->tail);
@@ -440,9 +435,7 @@ static inline int ptr_ring_resize(struct ptr_ring *r, uint32_t size,
 	}
 	ptr_ring_unlock_both(r);
 	free(unused);
-	if (n > size)
-		errno = ENOSPC;
-	return n > size ? -1 : 0;
+	return n > size ? -ENOSPC : 0;
 }
 
 /*

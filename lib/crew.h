@@ -2,6 +2,8 @@
 /*
  * The threads of a program: they start together, and end together.
  *
+ * Errors: the program ends.
+ *
  * Edge:
  *	M  each thread to all others: what it did before crew_meet
  */

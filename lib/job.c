@@ -198,8 +198,8 @@ struct job job_run(char **argv, const posix_spawn_file_actions_t *files)
 	paused = 0;
 	if (!stopped) {
 		job.start_ns = now_ns();
-		job.error = posix_spawnp(&pid, argv[0], files, &attr, argv,
-					 environ);
+		job.error = -posix_spawnp(&pid, argv[0], files, &attr, argv,
+					  environ);
 		if (job.error)
 			pid = 0;
 	}

@@ -2,6 +2,8 @@
 /*
  * Programs that are run one by one and measured from outside. Each has a
  * process group of its own, so that all that it starts can be ended with it.
+ *
+ * Errors: job.error; what is to end us ends the job, see jobs_stopped().
  */
 #ifndef LIB_JOB_H
 #define LIB_JOB_H
@@ -12,7 +14,7 @@
 #include <sys/resource.h>
 
 struct job {
-	int error;		/* an errno: it could not be started */
+	int error;		/* -errno: it could not be started; or 0 */
 	int status;		/* as wait() has it */
 	bool wanted_terminal;	/* which it may not have; it was ended */
 	bool paused;		/* it or we were stopped, as by Ctrl-Z */

@@ -3,6 +3,7 @@
  * Warnings on stderr, each once: how the machine may spoil what is measured.
  * doc/warnings has a heading for each, the words before its first colon.
  */
+/* Errors: what cannot be read is not warned of. */
 #ifndef LIB_MACHINE_H
 #define LIB_MACHINE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Errors: the program ends. */
 #ifndef LIB_MEMORY_H
 #define LIB_MEMORY_H
 

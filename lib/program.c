@@ -406,6 +406,6 @@ void opt_parse_all(int argc, char **argv, const struct opt *opts,
 	for (const struct opt *o = opts; o->name; o++)
 		letters |= !o->name[1];
 	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with %s",
-		    argv[operands], letters ? "-" : "--");
+		die(EXIT_USAGE, "%s: not an option; every option begins with "
+		    "%s", argv[operands], letters ? "-" : "--");
 }

@@ -2,6 +2,9 @@
 /*
  * What every program here does alike: its name, its last words, its command
  * line. Nothing in this file is for a hot path.
+ *
+ * Errors, here and in all that a program is made of: a call gives 0 or -errno,
+ * or ends the program with a line that says what to do, as its comment tells.
  */
 #ifndef LIB_PROGRAM_H
 #define LIB_PROGRAM_H

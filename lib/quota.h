@@ -3,6 +3,8 @@
  * The CPU quota of a container: the kernel stops a cgroup that has used up its
  * time, until the period (mostly 100 ms) is over. To whoever measures, that is
  * two speeds. Versions 1 and 2 of cgroups.
+ *
+ * Errors: what cannot be read is not known, and not warned of.
  */
 #ifndef LIB_QUOTA_H
 #define LIB_QUOTA_H

@@ -132,13 +132,13 @@ static void unconsume(uint32_t n)
 static void resize(uint32_t to, uint32_t batch)
 {
 	bool fits = held() <= to;
+	int err = ptr_ring_resize(&ring, to, batch);
 
-	errno = 0;
-	if (!ptr_ring_resize(&ring, to, batch) != fits)
+	if (!err != fits)
 		wrong("resize to %" PRIu32 " with %" PRIu32 " entries: %s", to,
 		      held(), fits ? "refused" : "done");
-	if (!fits && errno != ENOSPC)
-		wrong("resize: errno %d", errno);
+	if (!fits && err != -ENOSPC)
+		wrong("resize gives %d", err);
 	if (!fits)
 		return;
 	unfreed = 0;
@@ -274,14 +274,11 @@ static void arithmetic(void)
 	struct ptr_ring r;
 	bool good = true;
 
-	errno = 0;
-	good &= ptr_ring_init(&r, 0, 0) == -1 && errno == EINVAL;
+	good &= ptr_ring_init(&r, 0, 0) == -EINVAL;
 	/* where it would overflow; elsewhere it is 32 GiB, had or not */
 	if (!wide) {
-		errno = 0;
-		good &= !ptr_ring_alloc(UINT32_MAX) && errno == ENOMEM;
-		errno = 0;
-		good &= !ptr_ring_alloc(UINT32_MAX / 4 + 1) && errno == ENOMEM;
+		good &= ptr_ring_init(&r, UINT32_MAX, 0) == -ENOMEM;
+		good &= ptr_ring_init(&r, UINT32_MAX / 4 + 1, 0) == -ENOMEM;
 	}
 	good &= ptr_ring_batch(1) == 1 && ptr_ring_batch(2) == 1 &&
 		ptr_ring_batch(1000) == CACHE_PAIR / sizeof(void *) &&

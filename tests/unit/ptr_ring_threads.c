@@ -135,10 +135,11 @@ static void *resize(void *arg)
 
 	for (unsigned i = 0; __atomic_load_n(&running, __ATOMIC_ACQUIRE); i++) {
 		uint32_t size = sizes[i % 9];
+		int err = ptr_ring_resize(&ring, size, i % 4);
 
-		if (!ptr_ring_resize(&ring, size, i % 4))
+		if (!err)
 			*(size > was ? &up : &down) += 1, was = size;
-		else if (errno != ENOSPC)
+		else if (err != -ENOSPC)
 			wrong("resize gives another error");
 		sched_yield();
 	}

@@ -115,11 +115,11 @@ static void check_job(const struct command *c, const struct job *job)
 {
 	static bool warned;
 
-	if (job->error == ENOENT || job->error == ENOEXEC)
+	if (job->error == -ENOENT || job->error == -ENOEXEC)
 		command_failed(c, "cannot be started: %s (no shell is used; "
-			       "\"sh -c '...'\" is one)", reason(job->error));
+			       "\"sh -c '...'\" is one)", reason(-job->error));
 	if (job->error)
-		command_failed(c, "cannot be started: %s", reason(job->error));
+		command_failed(c, "cannot be started: %s", reason(-job->error));
 	if (job->wanted_terminal)
 		command_failed(c, "wanted to use the terminal, which it has "
 			       "not; let it ask for nothing");
