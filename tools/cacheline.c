@@ -79,7 +79,7 @@ static void write_block(uint64_t word)
 {
 	for (int i = 0; i < BLOCK_LINES; i++)
 		WRITE_ONCE(block[i].word, word);
-	/* No edge: the stores are to have arrived, not only to be under way. */
+	/* No edge: the stores are to have arrived, not only to be in flight. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -185,7 +185,7 @@ static const struct field fields[] = {
 
 static void human(void)
 {
-	printf("cacheline: round trip %.1f ns (least %.1f); reading %.2f "
+	printf("cacheline: round trip %.1f ns (min %.1f); reading %.2f "
 	       "ns/line, writing %.2f ns/line (%s)\n", result.trip_ns,
 	       result.trip_min_ns, result.read_ns, result.write_ns,
 	       cpus_text(guest_cpu, host_cpu));
