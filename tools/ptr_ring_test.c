@@ -29,7 +29,7 @@
 static uint64_t count = 10000000;
 static uint32_t size = 1000, batch, chunk = 1;
 static uint32_t producers = 1, consumers = 1, mode = 1;
-static uint32_t hold, repeat = 1;
+static uint32_t backoff, repeat = 1;
 static const char *guest_list, *host_list;
 static bool clear_first;
 static int format;
@@ -55,8 +55,9 @@ static const struct opt opts[] = {
 	  "pinned)", OPT_TEXT, &guest_list, 0, 0 },
 	{ "host-affinity", "CPUS", "pin consumers (not pinned)", OPT_TEXT,
 	  &host_list, 0, 0 },
-	{ "hold", "N", "cycles that a side which had to poll gives the other "
-	  "to get ahead (0)", OPT_U32, &hold, 0, 1000000000 },
+	{ "backoff", "N", "cycles to wait after polling in vain (0)", OPT_U32,
+	  &backoff, 0, 1000000000 },
+	{ "hold", "N", NULL, OPT_U32, &backoff, 0, 1000000000 },
 	{ "repeat", "N", "whole runs, each on fresh memory (1)", OPT_U32,
 	  &repeat, 1, 1000000 },
 	OPT_FORMAT(&format),
@@ -176,8 +177,8 @@ static __hot_inline void produce(uintptr_t v, const bool locked)
 		do
 			poll_pause();
 		while (!locked && ptr_ring_full(&ring));
-		if (hold)
-			burn_cycles(hold);
+		if (backoff)
+			burn_cycles(backoff);
 	}
 }
 
@@ -221,8 +222,8 @@ static __hot_inline bool await_more(const bool locked)
 			return false;
 		poll_pause();
 	}
-	if (hold)
-		burn_cycles(hold);
+	if (backoff)
+		burn_cycles(backoff);
 	return true;
 }
 
@@ -370,7 +371,7 @@ static const struct field fields[] = {
 	{ "chunk", "pointers", FIELD_U32, &chunk },
 	{ "producers", "-", FIELD_U32, &producers },
 	{ "consumers", "-", FIELD_U32, &consumers },
-	{ "hold", "cycles", FIELD_U32, &hold },
+	{ "hold", "cycles", FIELD_U32, &backoff },
 	{ "mode", "-", FIELD_U32, &mode },
 	{ "sample", "-", FIELD_U32, &nr },
 	{ "elapsed_ns", "ns", FIELD_U64, &elapsed_ns },
