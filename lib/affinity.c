@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "affinity.h"
+#include "cpulist.h"
 #include "program.h"
 
 /* The kernel refuses masks smaller than its own; this fits any that exists. */
@@ -57,19 +56,6 @@ int allowed_cpus(void)
 	return CPU_COUNT_S(sizeof(struct mask), (const cpu_set_t *)allowed()->bits);
 }
 
-bool cpu_listed(const char *list, int cpu)
-{
-	for (char *end; *list; list = *end ? end + 1 : end) {
-		long from = strtol(list, &end, 10), to = from;
-
-		if (*end == '-')
-			to = strtol(end + 1, &end, 10);
-		if (cpu >= from && cpu <= to)
-			return true;
-	}
-	return false;
-}
-
 /* Every CPU that the kernel lets us be pinned to, like "0-3,8". */
 static const char *usable_list(void)
 {
@@ -104,8 +90,10 @@ static bool system_has(const char *path, int cpu)
 	size_t size = 0;
 	bool has = true;
 
-	if (f && getline(&line, &size, f) > 1)
-		has = cpu_listed(line, cpu);
+	if (f && getline(&line, &size, f) > 1) {
+		line[strcspn(line, "\n")] = 0;
+		has = cpulist_has(line, cpu);
+	}
 	free(line);
 	if (f)
 		fclose(f);
@@ -153,39 +141,26 @@ void require_cpu(const char *option, int cpu)
 	set_mask(mask);
 }
 
-/* A CPU's number, or -1; *end is what comes after it. */
-static long list_cpu(const char *text, char **end)
-{
-	long cpu = -1;
-
-	*end = (char *)text;
-	if (isdigit((unsigned char)*text))
-		cpu = strtol(text, end, 10);
-	return cpu > INT_MAX ? INT_MAX : cpu;
-}
-
 unsigned cpu_list(const char *option, const char *text, int *cpus,
 		  unsigned most)
 {
+	const char *at = text;
 	unsigned nr = 0;
-	char *at = (char *)text;
 
-	while (at) {
-		long first = list_cpu(at, &at), last = first;
+	while (at && (*at || at == text)) {
+		int first, last;
 
-		if (*at == '-')
-			last = list_cpu(at + 1, &at);
-		if (first < 0 || last < first || (*at && *at != ','))
+		at = cpulist_next(at, &first, &last);
+		if (!at)
 			die(EXIT_USAGE, "--%s: '%s' is not a list of CPUs, like "
 			    "0,2-5", option, text);
-		for (long cpu = first; cpu <= last; cpu++) {
+		for (int cpu = first; cpu <= last; cpu++) {
 			require_cpu(option, cpu);
 			if (nr == most)
 				die(EXIT_USAGE, "--%s: '%s' has more CPUs than "
 				    "there are threads, %u", option, text, most);
 			cpus[nr++] = cpu;
 		}
-		at = *at ? at + 1 : NULL;
 	}
 	return nr;
 }

@@ -15,9 +15,6 @@
 int allowed_cpus(void);			/* how many */
 bool cpu_allowed(int cpu);
 
-/* Is @cpu in a list like "0-3,8"? */
-bool cpu_listed(const char *list, int cpu);
-
 /*
  * Ends the program with EXIT_CANNOT, naming @option, unless the kernel lets the
  * calling thread be pinned to @cpu. Tries it, and takes it back.

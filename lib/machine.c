@@ -9,6 +9,7 @@
 
 #include "affinity.h"
 #include "context.h"
+#include "cpulist.h"
 #include "machine.h"
 #include "program.h"
 
@@ -125,8 +126,8 @@ void machine_pair(const char *guest, const char *host)
 			  "them, between runs or within one; give "
 			  "--guest-affinity and --host-affinity");
 	else if (strcmp(guest, host) &&
-		 cpu_listed(read_sys("cpu%d/topology/thread_siblings_list",
-				 atoi(guest)), atoi(host)))
+		 cpulist_has(read_sys("cpu%d/topology/thread_siblings_list",
+				      atoi(guest)), atoi(host)))
 		warn_once(&smt, "SMT siblings used as a pair: CPUs %s and %s "
 			  "share one core; unless that is what you measure, "
 			  "take two cores (lscpu -e shows them)", guest, host);
