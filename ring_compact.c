@@ -104,6 +104,11 @@ void alloc_ring(void)
 	ring.event->call_index = origin - 1;
 }
 
+static inline bool has_hw(union desc head)
+{
+	return head.hw;
+}
+
 /* The host's turn at descriptor number @idx? */
 static inline bool look(uint32_t idx)
 {
@@ -111,7 +116,7 @@ static inline bool look(uint32_t idx)
 		.word = READ_ONCE(ring.desc[idx & ring.mask].word),
 	};
 
-	return head.hw;
+	return has_hw(head);
 }
 
 /* ---- guest side ---- */
@@ -153,7 +158,7 @@ void *get_buf(unsigned *lenp, void **bufp)
 	 * with B.release in use_buf.
 	 */
 	head.word = smp_load_acquire(&table[slot].word);
-	if (head.hw)
+	if (has_hw(head))
 		return NULL;
 
 	prefetch_for_write(&table[(idx + AHEAD) & mask]);
@@ -235,7 +240,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	 * add_inbuf.
 	 */
 	head.word = smp_load_acquire(&desc->word);
-	if (!head.hw)
+	if (!has_hw(head))
 		return false;
 
 	prefetch_for_write(&table[(idx + HOST_AHEAD) & mask]);

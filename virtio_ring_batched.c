@@ -95,6 +95,7 @@ int add_inbuf(unsigned len, void *buf, void *data)
 {
 	const uint32_t idx = guest.avail_idx;
 	uint16_t *entry = &ring.avail->ring[idx & ring.mask];
+	struct vring_desc *desc;
 	uint16_t head;
 
 	if (idx - guest.used_idx > ring.mask) {
@@ -102,8 +103,11 @@ int add_inbuf(unsigned len, void *buf, void *data)
 		return -1;
 	}
 
-	head = take_desc();
-	fill_desc(head, len, buf, data);
+	head = guest.free_head;
+	desc = &ring.desc[head];
+	take_desc(head, desc);
+	guest.names[head] = (struct name){ data, buf };
+	fill_desc(desc, len, buf);
 
 	guest.avail_idx = idx + 1;
 	WRITE_ONCE(*entry, head);

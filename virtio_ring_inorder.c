@@ -61,14 +61,17 @@ void alloc_ring(void)
 int add_inbuf(unsigned len, void *buf, void *data)
 {
 	const uint32_t idx = guest.avail_idx;
+	struct vring_desc *desc;
 	uint16_t head;
 
 	if (idx - guest.used_idx > ring.mask)
 		return -1;
 
 	head = idx & ring.mask;
+	desc = &ring.desc[head];
 	prefetch_for_write(&ring.desc[(head + AHEAD) & ring.mask]);
-	fill_desc(head, len, buf, data);
+	guest.names[head] = (struct name){ data, buf };
+	fill_desc(desc, len, buf);
 
 	guest.avail_idx = idx + 1;
 	publish_avail();

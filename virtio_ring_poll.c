@@ -80,14 +80,18 @@ int add_inbuf(unsigned len, void *buf, void *data)
 {
 	const uint32_t idx = guest.avail_idx;
 	uint16_t *entry = &ring.avail->ring[idx & ring.mask];
+	struct vring_desc *desc;
 	uint16_t head;
 
 	if (idx - guest.used_idx > ring.mask)
 		return -1;
 
-	head = take_desc();
+	head = guest.free_head;
+	desc = &ring.desc[head];
+	take_desc(head, desc);
 	prefetch_for_write(&ring.avail->ring[(idx + AVAIL_AHEAD) & ring.mask]);
-	fill_desc(head, len, buf, data);
+	guest.names[head] = (struct name){ data, buf };
+	fill_desc(desc, len, buf);
 
 	guest.avail_idx = idx + 1;
 	/*
