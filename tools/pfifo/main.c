@@ -56,7 +56,7 @@ static const char usage[] =
 
 static void measure(unsigned nr_threads)
 {
-	const bool both = options.order == BOTH;
+	const int both = options.order == BOTH;
 	const int first = both ? HEAD_FIRST : options.order;
 
 	for (int i = 0; i <= both; i++)
