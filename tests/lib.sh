@@ -61,7 +61,7 @@ check() {
 	fi
 }
 
-# relay PREFIX TEST...: what another test reports, as our own
+# relay PREFIX COMMAND...: what another test, or tests/run, reports as our own
 relay() {
 	relay_prefix=$1
 	shift
@@ -77,6 +77,7 @@ relay() {
 		'ok '*) ok "$relay_name" ;;
 		'not ok '*) fail "$relay_name" ;;
 		1..*) relay_plan=1 ;;
+		'== '* | '   '*' s' | *' passed, '*' skipped') ;;	# tests/run
 		*) printf '# %s\n' "${relay_line#\# }" ;;
 		esac
 	done <"$scratch/relayed"

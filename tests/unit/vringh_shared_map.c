@@ -114,27 +114,27 @@ static void give(const struct vringh_map *map)
 	}
 }
 
-static bool replace(void)
+static void replace(void)
 {
 	char *last = mem + all - page;
 	struct vringh_map with = { .n = 0 }, without;
 
 	if (vringh_map_add(&with, BASE, BASE + all - page - 1, mem, 3) ||
 	    vringh_map_add(&with, BASE + all - page, BASE + all - 1, last, 3))
-		return false;
+		exit(1);
 	current = &with;
 	for (int i = 0; i < HOSTS; i++) {
 		hosts[i] = (struct host){ .number = i, .taken = &with };
 		memcpy(last + 64 * i, "all's well here", BYTES);
 		if (pthread_create(&hosts[i].thread, NULL, host, &hosts[i]))
-			return false;
+			exit(1);
 	}
 	for (int round = 0; round < ROUNDS; round++) {
 		struct vringh_map again = { .n = 0 };
 
 		without = (struct vringh_map){ .n = 0 };
 		if (vringh_map_copy(&without, &with))
-			return false;
+			exit(1);
 		vringh_map_remove(&without, BASE + all - page, BASE + all - 1);
 		give(&without);
 		vringh_map_free(&with);
@@ -144,7 +144,7 @@ static bool replace(void)
 		if (vringh_map_copy(&again, &without) ||
 		    vringh_map_add(&again, BASE + all - page, BASE + all - 1,
 				   last, 3))
-			return false;
+			exit(1);
 		with = again;
 		give(&with);
 		vringh_map_free(&without);
@@ -153,19 +153,20 @@ static bool replace(void)
 	for (int i = 0; i < HOSTS; i++)
 		pthread_join(hosts[i].thread, NULL);
 	vringh_map_free(&with);
-	return true;
 }
 
 int main(void)
 {
-	bool good;
+	bool good = true;
 
 	page = sysconf(_SC_PAGESIZE);
 	ring_room = (vring_bytes(SIZE) + page - 1) & -page;
 	all = HOSTS * ring_room + page;
 	mem = mmap(NULL, all, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	good = mem != MAP_FAILED && replace();
+	if (mem == MAP_FAILED)
+		return 1;
+	replace();
 	/* in each round, each host came by both maps */
 	for (int i = 0; i < HOSTS; i++)
 		good = good && !hosts[i].wrong && hosts[i].worked >= ROUNDS &&
