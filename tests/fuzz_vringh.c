@@ -69,6 +69,28 @@ static __vringh_inline void complete(const struct vringh_access *access,
 					    n));
 }
 
+static __vringh_inline void move_bytes(const struct vringh_access *access,
+				       struct vringh *vrh,
+				       struct vringh_iov *riov,
+				       struct vringh_iov *wiov, uint32_t step)
+{
+	uint8_t buf[64] = "";
+	uint64_t left;
+	ssize_t n;
+
+	check_pieces(riov);
+	check_pieces(wiov);
+	left = vringh_iov_left(riov);
+	must(vringh_iov_advance(riov, step % 4) <= step % 4);
+	left -= vringh_iov_left(riov);
+	must(left <= step % 4);
+	n = vringh_iov_pull(access, vrh, riov, buf, sizeof(buf));
+	must(n <= (ssize_t)sizeof(buf));
+	must(n > 0 || riov->i == riov->used || n == -EFAULT || n == -EACCES);
+	n = vringh_iov_push(access, vrh, wiov, buf, sizeof(buf));
+	must(n <= (ssize_t)sizeof(buf));
+}
+
 static __vringh_inline void host(const struct vringh_access *access,
 				 struct vringh *vrh, uint8_t *mem, size_t size,
 				 bool chains, bool moving)
@@ -76,7 +98,6 @@ static __vringh_inline void host(const struct vringh_access *access,
 	struct vringh_piece pieces[2][2];
 	struct requests out = { .n = 0 };
 	struct vringh_iov riov, wiov;
-	uint8_t buf[64] = "";
 
 	vringh_iov_init(&riov, pieces[0], 2);
 	vringh_iov_init(&wiov, pieces[1], 2);
@@ -103,26 +124,10 @@ static __vringh_inline void host(const struct vringh_access *access,
 			continue;
 		}
 		if (got == 1 && chains) {
-			uint64_t left;
-			ssize_t n;
-
 			must(head < vrh->size);
 			must(riov.used + wiov.used <= vrh->max_chain);
 			must((uint16_t)(vrh->avail_idx - before) <= vrh->size);
-			check_pieces(&riov);
-			check_pieces(&wiov);
-			left = vringh_iov_left(&riov);
-			must(vringh_iov_advance(&riov, step % 4) <= step % 4);
-			left -= vringh_iov_left(&riov);
-			must(left <= step % 4);
-			n = vringh_iov_pull(access, vrh, &riov, buf,
-					    sizeof(buf));
-			must(n <= (ssize_t)sizeof(buf));
-			must(n > 0 || riov.i == riov.used || n == -EFAULT ||
-			     n == -EACCES);
-			n = vringh_iov_push(access, vrh, &wiov, buf,
-					    sizeof(buf));
-			must(n <= (ssize_t)sizeof(buf));
+			move_bytes(access, vrh, &riov, &wiov, step);
 		}
 		if (step % 5 == 4) {
 			vringh_abandon(vrh, 1);
