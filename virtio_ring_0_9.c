@@ -23,13 +23,8 @@
 #include "main.h"
 #include "virtio/split/ring.inc"
 
-const struct ring_info ring_info = { SPLIT_RING_INFO };
-
-/* ---- guest side ---- */
-
-#include "virtio/split/guest_plain.inc"
-
-/* ---- host side ---- */
+/* The guest's state is in guest_plain.inc, the host's is here. */
+static void init_guest(void);
 
 static struct host {
 	uint32_t used_idx;	/* next to use */
@@ -38,8 +33,7 @@ static struct host {
 } __cache_aligned host;
 ASSERT_APART(struct host);
 
-#include "virtio/split/host.inc"
-#include "virtio/split/host_index.inc"
+const struct ring_info ring_info = { SPLIT_RING_INFO };
 
 void alloc_ring(void)
 {
@@ -53,6 +47,15 @@ void alloc_ring(void)
 		.called_idx = origin,
 	};
 }
+
+/* ---- guest side ---- */
+
+#include "virtio/split/guest_plain.inc"
+
+/* ---- host side ---- */
+
+#include "virtio/split/host.inc"
+#include "virtio/split/host_index.inc"
 
 bool avail_empty(void)
 {
