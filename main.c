@@ -147,7 +147,7 @@ static __hot_inline void guest_loop(const bool plain)
 			keep(finished);
 			if (limit != cycles) {
 				limit++;
-				keep(limit);	/* a branch, not a chain of adds */
+				keep(limit); /* a branch, not a chain of adds */
 			}
 			if (work || publish_due(finished))
 				publish_point(added, finished);

@@ -24,7 +24,7 @@ static struct ptr_ring ring;
 
 static struct guest {
 	uint32_t added;
-	void *data;		/* of the buffer added last */
+	void *data; /* of the buffer added last */
 	uint32_t completed;
 } __cache_aligned guest;
 ASSERT_APART(struct guest);
@@ -57,8 +57,8 @@ int add_inbuf(unsigned len, void *buf, void *data)
 	const uint32_t ahead = ring.producer + AHEAD;
 
 	(void)len;
-	prefetch_for_write(&ring.queue[ahead < ring.size ? ahead :
-							   ahead % ring.size]);
+	prefetch_for_write(
+		&ring.queue[ahead < ring.size ? ahead : ahead % ring.size]);
 	if (ptr_ring_produce(&ring, buf))
 		return -1;
 	guest.added++;

@@ -47,15 +47,15 @@
 enum ptr_ring_order { HEAD_FIRST, CLEAR_FIRST, ORDERS };
 
 struct ptr_ring {
-	uint32_t producer __cache_aligned;	/* next slot to fill */
+	uint32_t producer __cache_aligned; /* next slot to fill */
 	struct spinlock producer_lock;
-	uint32_t head __cache_aligned;		/* next slot to consume */
-	uint32_t tail;				/* oldest slot not yet cleared */
+	uint32_t head __cache_aligned; /* next slot to consume */
+	uint32_t tail;		       /* oldest slot not yet cleared */
 	struct spinlock consumer_lock;
 	uint32_t size __cache_aligned;
 	uint32_t batch;
-	bool clear_first;	/* slots before head: the older order */
-	bool owned;		/* queue is to be freed */
+	bool clear_first; /* slots before head: the older order */
+	bool owned;	  /* queue is to be freed */
 	void **queue;
 };
 ASSERT_APART(struct ptr_ring);

@@ -25,7 +25,7 @@
 union head {
 	struct {
 		uint16_t flags;
-		uint16_t index;	/* names the buffer, so that a host could
+		uint16_t index; /* names the buffer, so that a host could
 				 * complete in another order */
 		uint32_t len;
 	};
@@ -49,7 +49,7 @@ ASSERT_APART(struct event);
  * looks less far. When it catches up it takes lines that the guest is about to
  * fill, and the guest then misses them one after the other.
  */
-#define AHEAD	   (PREFETCH_AHEAD / sizeof(struct desc))
+#define AHEAD (PREFETCH_AHEAD / sizeof(struct desc))
 #define HOST_AHEAD 8
 
 static struct {
@@ -65,23 +65,23 @@ struct name {
 
 /* The counters are kept apart, or gcc updates both with one vector. */
 static struct guest {
-	uint32_t avail_idx;	/* next to add */
-	struct name *names;	/* by index */
-	uint32_t used_idx;	/* next to get back */
-	uint32_t kicked_idx;	/* avail_idx at the last look at kick_index */
+	uint32_t avail_idx;  /* next to add */
+	struct name *names;  /* by index */
+	uint32_t used_idx;   /* next to get back */
+	uint32_t kicked_idx; /* avail_idx at the last look at kick_index */
 } __cache_aligned guest;
 ASSERT_APART(struct guest);
 
 static struct host {
-	uint32_t used_idx;	/* next to use */
-	uint32_t called_idx;	/* used_idx at the last look at call_index */
+	uint32_t used_idx;   /* next to use */
+	uint32_t called_idx; /* used_idx at the last look at call_index */
 } __cache_aligned host;
 ASSERT_APART(struct host);
 
 const struct ring_info ring_info = {
 	.name = RING_NAME,
 	.min_size = 1,
-	.max_size = 32768,	/* half of what an event index can tell apart */
+	.max_size = 32768, /* half of what an event index can tell apart */
 	.power_of_two = true,
 	.max_len = UINT32_MAX,
 	.addresses = true,
@@ -106,7 +106,7 @@ void alloc_ring(void)
 
 	for (uint32_t i = 0; i < size; i++)
 		ring.desc[i].head.index = i;
-	ring.event->kick_index = origin - 1;	/* not armed */
+	ring.event->kick_index = origin - 1; /* not armed */
 	ring.event->call_index = origin - 1;
 }
 
@@ -184,8 +184,7 @@ void disable_call(void)
 
 bool used_empty(void)
 {
-	return guest.used_idx == guest.avail_idx ||
-	       look(guest.used_idx);
+	return guest.used_idx == guest.avail_idx || look(guest.used_idx);
 }
 
 bool enable_call(void)

@@ -27,9 +27,9 @@
 static void init_guest(void);
 
 static struct host {
-	uint32_t used_idx;	/* next to use */
-	uint32_t avail_seen;	/* avail->idx as last read */
-	uint32_t called_idx;	/* used_idx at the last look at used_event */
+	uint32_t used_idx;   /* next to use */
+	uint32_t avail_seen; /* avail->idx as last read */
+	uint32_t called_idx; /* used_idx at the last look at used_event */
 } __cache_aligned host;
 ASSERT_APART(struct host);
 

@@ -18,7 +18,7 @@ static struct guest {
 	uint16_t free_head;	/* free descriptors chain through next */
 	uint32_t used_seen;	/* used->idx as last read */
 	uint32_t batch;		/* entries to an index */
-	uint32_t published_idx;	/* avail->idx as last written */
+	uint32_t published_idx; /* avail->idx as last written */
 	uint32_t kicked_idx;	/* avail_idx at the last look at avail_event */
 } __cache_aligned guest;
 ASSERT_APART(struct guest);
@@ -27,7 +27,7 @@ static struct host {
 	uint32_t used_idx;	/* next to use */
 	uint32_t batch;		/* entries to an index */
 	uint32_t avail_seen;	/* avail->idx as last read */
-	uint32_t published_idx;	/* used->idx as last written */
+	uint32_t published_idx; /* used->idx as last written */
 	uint32_t called_idx;	/* used_idx at the last look at used_event */
 } __cache_aligned host;
 ASSERT_APART(struct host);

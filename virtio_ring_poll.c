@@ -22,17 +22,17 @@
 
 /* The counters are kept apart, or gcc updates two with one vector. */
 static struct guest {
-	uint32_t avail_idx;	/* next to add */
-	struct name *names;	/* by descriptor */
-	uint32_t used_idx;	/* next to get back */
-	uint16_t free_head;	/* free descriptors chain through next */
-	uint32_t kicked_idx;	/* avail_idx at the last look at avail_event */
+	uint32_t avail_idx;  /* next to add */
+	struct name *names;  /* by descriptor */
+	uint32_t used_idx;   /* next to get back */
+	uint16_t free_head;  /* free descriptors chain through next */
+	uint32_t kicked_idx; /* avail_idx at the last look at avail_event */
 } __cache_aligned guest;
 ASSERT_APART(struct guest);
 
 static struct host {
-	uint32_t used_idx;	/* next to use */
-	uint32_t called_idx;	/* used_idx at the last look at used_event */
+	uint32_t used_idx;   /* next to use */
+	uint32_t called_idx; /* used_idx at the last look at used_event */
 } __cache_aligned host;
 ASSERT_APART(struct host);
 

@@ -23,10 +23,10 @@ struct piece {
 };
 
 static struct host {
-	uint32_t completed;	/* since the last look at used_event */
-	uint16_t avail_idx;	/* as last read */
-	uint16_t last_avail;	/* next to take */
-	uint16_t last_used;	/* next to complete */
+	uint32_t completed;  /* since the last look at used_event */
+	uint16_t avail_idx;  /* as last read */
+	uint16_t last_avail; /* next to take */
+	uint16_t last_used;  /* next to complete */
 	uint16_t nr_pieces;
 	struct piece pieces[8];
 } __cache_aligned host;
@@ -41,7 +41,8 @@ static void init_host(void)
 {
 	const uint16_t origin = config.origin;
 
-	host = (struct host){ .avail_idx = origin, .last_avail = origin,
+	host = (struct host){ .avail_idx = origin,
+			      .last_avail = origin,
 			      .last_used = origin };
 }
 

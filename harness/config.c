@@ -6,7 +6,7 @@
 #include "lib/program.h"
 
 #define NO_LIMIT UINT64_MAX
-#define AUTO	 UINT32_MAX
+#define AUTO UINT32_MAX
 
 struct config config = {
 	.run_cycles = 10000000,
@@ -46,8 +46,8 @@ static const struct opt opts[] = {
 	  &config.guest_work, 0, MAX_BURN },
 	{ "host-work", "N", "cycles the host burns per buffer (0)", OPT_U32,
 	  &config.host_work, 0, MAX_BURN },
-	{ "sleep", NULL, "sleep until notified, instead of polling",
-	  OPT_SET, &config.sleep, 0, 0 },
+	{ "sleep", NULL, "sleep until notified, instead of polling", OPT_SET,
+	  &config.sleep, 0, 0 },
 	{ "relax", NULL, "pause between two looks when polling (default)",
 	  OPT_SET, &config.relax, 0, 0 },
 	{ "no-relax", NULL, "poll without a pause between two looks", OPT_CLEAR,
@@ -58,8 +58,9 @@ static const struct opt opts[] = {
 	  OPT_CLEAR, &config.exit, 0, 0 },
 	{ "exit-cycles", "N", "cycles before and after a notification (500)",
 	  OPT_U32, &config.exit_cycles, 0, MAX_BURN },
-	{ "no-poll-first", NULL, "ask to be notified without polling once first",
-	  OPT_CLEAR, &config.poll_first, 0, 0 },
+	{ "no-poll-first", NULL,
+	  "ask to be notified without polling once first", OPT_CLEAR,
+	  &config.poll_first, 0, 0 },
 	{ "backoff", "N", "cycles to wait after polling (6/buffer, max 4096)",
 	  OPT_U32, &config.backoff, 0, MAX_BURN },
 	{ "hold", "N", NULL, OPT_U32, &config.backoff, 0, MAX_BURN },
@@ -67,8 +68,9 @@ static const struct opt opts[] = {
 	  &config.repeat, 1, 1000000 },
 	{ "verify", NULL, "check that each buffer arrives whole and in order",
 	  OPT_SET, &config.verify, 0, 0 },
-	{ "timeout", "SECONDS", "end a run that makes no progress (10; 0: never)",
-	  OPT_U32, &config.timeout_s, 0, INT32_MAX },
+	{ "timeout", "SECONDS",
+	  "end a run that makes no progress (10; 0: never)", OPT_U32,
+	  &config.timeout_s, 0, INT32_MAX },
 	{ "phases", "FILE", "write the course of the run to FILE, as CSV",
 	  OPT_TEXT, &config.phases, 0, 0 },
 	OPT_FORMAT(&config.format),
@@ -87,11 +89,15 @@ static void check_size(void)
 	unsigned size = config.ring_size;
 
 	if (size < ring_info.min_size)
-		die(EXIT_USAGE, "--ring-size: %u is too small for %s; give at "
-		    "least %u", size, ring_info.name, ring_info.min_size);
+		die(EXIT_USAGE,
+		    "--ring-size: %u is too small for %s; give at "
+		    "least %u",
+		    size, ring_info.name, ring_info.min_size);
 	if (size > ring_info.max_size)
-		die(EXIT_USAGE, "--ring-size: %u is too large for %s; give at "
-		    "most %u", size, ring_info.name, ring_info.max_size);
+		die(EXIT_USAGE,
+		    "--ring-size: %u is too large for %s; give at "
+		    "most %u",
+		    size, ring_info.name, ring_info.max_size);
 	if (ring_info.power_of_two && (size & (size - 1)))
 		die(EXIT_USAGE, "--ring-size: %u is not a power of two", size);
 }
@@ -105,7 +111,7 @@ static void check_size(void)
  * more than the nearest cache holds. doc/experiments has the measurements.
  */
 #define BACKOFF_PER_BUFFER 6
-#define BACKOFF_MAX	   4096
+#define BACKOFF_MAX 4096
 
 static void set_backoff(void)
 {
@@ -131,9 +137,11 @@ static void check_param(void)
 		    ring_info.name);
 	max = config.ring_size / ring_info.param_divisor;
 	if (config.param > max)
-		die(EXIT_USAGE, "--param: %u is too large for a ring of %u; "
-		    "%s takes a %s of at most %u", config.param,
-		    config.ring_size, ring_info.name, ring_info.param, max);
+		die(EXIT_USAGE,
+		    "--param: %u is too large for a ring of %u; "
+		    "%s takes a %s of at most %u",
+		    config.param, config.ring_size, ring_info.name,
+		    ring_info.param, max);
 }
 
 void config_init(int argc, char **argv)
@@ -145,16 +153,18 @@ void config_init(int argc, char **argv)
 	set_backoff();
 
 	if (config.sleep && !ring_info.notifies)
-		die(EXIT_CANNOT, "--sleep: %s has no notifications; leave it "
-		    "out", ring_info.name);
+		die(EXIT_CANNOT,
+		    "--sleep: %s has no notifications; leave it "
+		    "out",
+		    ring_info.name);
 	if (config.verify && !ring_info.addresses)
 		die(EXIT_CANNOT, "--verify: %s moves no buffers; leave it out",
 		    ring_info.name);
 	require_cpu("guest-affinity", config.guest_cpu);
 	require_cpu("host-affinity", config.host_cpu);
 
-	config.one_cpu = crew_crowded((int[]){ config.guest_cpu,
-					       config.host_cpu }, 2);
+	config.one_cpu =
+		crew_crowded((int[]){ config.guest_cpu, config.host_cpu }, 2);
 	if (config.one_cpu && !config.sleep)
 		warn("guest and host share one CPU: a thread that waits yields "
 		     "it to the other; take two CPUs, or --sleep, to measure "

@@ -9,22 +9,22 @@
 
 /* The command line. Constant while the threads run, on lines of its own. */
 extern struct config {
-	uint64_t run_cycles;	/* buffers in a run */
-	uint64_t outstanding;	/* max buffers in flight */
-	uint32_t ring_size;	/* entries */
-	uint32_t batch;		/* adds per kick, uses per call */
-	uint32_t param;		/* the layout's own; 0: its default */
-	uint32_t origin;	/* where counters start; not 0 only in tests */
-	uint32_t guest_work, host_work;	/* cycles burnt per buffer */
-	uint32_t backoff;	/* cycles to wait after polling in vain */
+	uint64_t run_cycles;  /* buffers in a run */
+	uint64_t outstanding; /* max buffers in flight */
+	uint32_t ring_size;   /* entries */
+	uint32_t batch;	      /* adds per kick, uses per call */
+	uint32_t param;	      /* the layout's own; 0: its default */
+	uint32_t origin;      /* where counters start; not 0 only in tests */
+	uint32_t guest_work, host_work; /* cycles burnt per buffer */
+	uint32_t backoff; /* cycles to wait after polling in vain */
 	uint32_t exit_cycles;
 	uint32_t repeat;
-	uint32_t timeout_s;	/* 0: never */
-	int guest_cpu, host_cpu;	/* -1: not pinned */
+	uint32_t timeout_s;	 /* 0: never */
+	int guest_cpu, host_cpu; /* -1: not pinned */
 	int format;
-	const char *phases;	/* a file; NULL: not asked for */
+	const char *phases; /* a file; NULL: not asked for */
 	bool sleep, relax, exit, poll_first, verify, quiet;
-	bool one_cpu;		/* guest and host share one CPU */
+	bool one_cpu; /* guest and host share one CPU */
 } __cache_aligned config;
 ASSERT_APART(struct config);
 

@@ -16,7 +16,7 @@ static struct point {
 	uint64_t guest_waits, host_waits;
 } points[POINTS];
 static unsigned nr_points, run;
-static uint64_t every, next;	/* buffers between two points */
+static uint64_t every, next; /* buffers between two points */
 
 void phases_start(void)
 {
@@ -55,13 +55,14 @@ void phases_write(void)
 		    reason(errno));
 	if (!run)
 		fprintf(f, "sample,elapsed_ns,buffers,under_way,guest_waits,"
-			"host_waits\n");
+			   "host_waits\n");
 	for (unsigned i = 0; i < nr_points; i++)
-		fprintf(f, "%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			",%" PRIu64 "\n", run, points[i].time_ns -
-			points[0].time_ns, points[i].finished,
-			points[i].in_flight, points[i].guest_waits,
-			points[i].host_waits);
+		fprintf(f,
+			"%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 "\n",
+			run, points[i].time_ns - points[0].time_ns,
+			points[i].finished, points[i].in_flight,
+			points[i].guest_waits, points[i].host_waits);
 	why = flush(f);
 	if (fclose(f) && !why)
 		why = reason(errno);

@@ -12,7 +12,7 @@
 struct sample {
 	uint64_t elapsed_ns;
 	uint64_t kicks, calls;			/* notifications sent */
-	uint64_t guest_spurious, host_spurious;	/* woken for nothing */
+	uint64_t guest_spurious, host_spurious; /* woken for nothing */
 };
 
 /* Before the first run. conclude() (lib/program.h) prints what is left. */

@@ -59,7 +59,7 @@ static const char *where(const struct side *side)
 static struct {
 	const struct side *guest, *host;
 	uint64_t progress;
-	uint64_t still;		/* looks in a row that saw none */
+	uint64_t still; /* looks in a row that saw none */
 } watched;
 
 void watch_start(const struct side *guest, const struct side *host)
@@ -88,9 +88,10 @@ void watch(void)
 	if (!config.timeout_s ||
 	    watched.still < (uint64_t)config.timeout_s * CREW_LOOKS_PER_S)
 		return;
-	die(EXIT_FAILED, "no progress for %u s (--timeout): guest added %"
-	    PRIu64 ", got back %" PRIu64 ", is %s; host used %" PRIu64
-	    ", is %s", config.timeout_s, READ_ONCE(guest->added),
-	    READ_ONCE(guest->finished), where(guest),
-	    READ_ONCE(host->finished), where(host));
+	die(EXIT_FAILED,
+	    "no progress for %u s (--timeout): guest added %" PRIu64
+	    ", got back %" PRIu64 ", is %s; host used %" PRIu64 ", is %s",
+	    config.timeout_s, READ_ONCE(guest->added),
+	    READ_ONCE(guest->finished), where(guest), READ_ONCE(host->finished),
+	    where(host));
 }

@@ -18,14 +18,14 @@ enum where { STARTING, RUNNING, POLLING, SLEEPING, DONE };
  * each buffer); the watchdog reads it with READ_ONCE.
  */
 struct side {
-	uint64_t added;		/* guest only */
-	uint64_t finished;	/* completions got, or buffers used */
-	uint64_t waits;		/* found nothing, and polled or slept */
-	uint64_t sent;		/* notifications */
-	uint64_t spurious;	/* woken for nothing */
+	uint64_t added;	   /* guest only */
+	uint64_t finished; /* completions got, or buffers used */
+	uint64_t waits;	   /* found nothing, and polled or slept */
+	uint64_t sent;	   /* notifications */
+	uint64_t spurious; /* woken for nothing */
 	uint64_t start_ns, end_ns;
 	int where;
-	int wakeup;		/* an eventfd; the other side writes to it */
+	int wakeup; /* an eventfd; the other side writes to it */
 } __cache_aligned;
 ASSERT_APART(struct side);
 

@@ -13,10 +13,10 @@
  * still be looking at the last one it completed.
  */
 static struct item {
-	uint64_t stamp;		/* written by the guest, read by the host */
+	uint64_t stamp; /* written by the guest, read by the host */
 	char bytes[64];
 	char data;
-} *pool;
+} * pool;
 static uint64_t pool_mask;
 
 #define MAX_LEN sizeof(pool->bytes)
@@ -42,7 +42,8 @@ static unsigned length(uint64_t seq)
 	unsigned len = 1 + seq % 61;
 
 	return !ring_info.max_len || len < ring_info.max_len ?
-		       len : ring_info.max_len;
+		       len :
+		       ring_info.max_len;
 }
 
 void *verify_give(uint64_t seq, unsigned *len, void **buf)
@@ -66,7 +67,8 @@ static const char *which(uint64_t seq, const void *p)
 		uint64_t place = off / sizeof(*pool);
 		int64_t ahead = (place - seq) & pool_mask;
 
-		if (ahead > (int64_t)(pool_mask / 2) && (uint64_t)ahead + seq > pool_mask)
+		if (ahead > (int64_t)(pool_mask / 2) &&
+		    (uint64_t)ahead + seq > pool_mask)
 			ahead -= pool_mask + 1;
 		snprintf(text, sizeof(text), "buffer %" PRIu64, seq + ahead);
 	} else {
@@ -82,15 +84,20 @@ void verify_back(uint64_t seq, unsigned len, const void *buf, const void *data)
 	if (!ring_info.completes)
 		return;
 	if (data != &it->data)
-		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the guest got "
-		    "back %s in its place", seq, which(seq, data));
+		die(EXIT_FAILED,
+		    "--verify: buffer %" PRIu64 ": the guest got "
+		    "back %s in its place",
+		    seq, which(seq, data));
 	if (buf != it->bytes)
-		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": it came back "
-		    "to the guest as %s", seq, which(seq, buf));
+		die(EXIT_FAILED,
+		    "--verify: buffer %" PRIu64 ": it came back "
+		    "to the guest as %s",
+		    seq, which(seq, buf));
 	if (ring_info.max_len && len != length(seq) - 1)
-		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the guest was "
-		    "told that %u bytes were used, not %u", seq, len,
-		    length(seq) - 1);
+		die(EXIT_FAILED,
+		    "--verify: buffer %" PRIu64 ": the guest was "
+		    "told that %u bytes were used, not %u",
+		    seq, len, length(seq) - 1);
 }
 
 void verify_used(uint64_t seq, unsigned len, const void *buf)
@@ -98,15 +105,20 @@ void verify_used(uint64_t seq, unsigned len, const void *buf)
 	struct item *it = item(seq);
 
 	if (buf != it->bytes)
-		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the host was "
-		    "given %s in its place", seq, which(seq, buf));
+		die(EXIT_FAILED,
+		    "--verify: buffer %" PRIu64 ": the host was "
+		    "given %s in its place",
+		    seq, which(seq, buf));
 	if (ring_info.max_len && len != length(seq))
-		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the host was "
-		    "given %u bytes, not %u", seq, len, length(seq));
+		die(EXIT_FAILED,
+		    "--verify: buffer %" PRIu64 ": the host was "
+		    "given %u bytes, not %u",
+		    seq, len, length(seq));
 	if (it->stamp != seq)
-		die(EXIT_FAILED, "--verify: buffer %" PRIu64 ": the host read "
-		    "what the guest wrote for buffer %" PRIu64, seq,
-		    it->stamp);
+		die(EXIT_FAILED,
+		    "--verify: buffer %" PRIu64 ": the host read "
+		    "what the guest wrote for buffer %" PRIu64,
+		    seq, it->stamp);
 }
 
 void verify_guest_done(void)
@@ -116,13 +128,15 @@ void verify_guest_done(void)
 	void *data = ring_info.completes ? get_buf(&len, &buf) : NULL;
 
 	if (data)
-		die(EXIT_FAILED, "--verify: after the last buffer the guest "
-		    "got back %s once more", which(config.run_cycles, data));
+		die(EXIT_FAILED,
+		    "--verify: after the last buffer the guest "
+		    "got back %s once more",
+		    which(config.run_cycles, data));
 }
 
 void verify_host_done(void)
 {
 	if (!avail_empty())
 		die(EXIT_FAILED, "--verify: after the last buffer the host is "
-		    "offered one more");
+				 "offered one more");
 }

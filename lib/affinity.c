@@ -19,18 +19,20 @@ struct mask {
 
 static bool in_mask(const struct mask *mask, int cpu)
 {
-	return cpu >= 0 && CPU_ISSET_S(cpu, sizeof(*mask),
-				       (const cpu_set_t *)mask->bits);
+	return cpu >= 0 &&
+	       CPU_ISSET_S(cpu, sizeof(*mask), (const cpu_set_t *)mask->bits);
 }
 
 static bool set_mask(const struct mask *mask)
 {
-	return !sched_setaffinity(0, sizeof(*mask), (const cpu_set_t *)mask->bits);
+	return !sched_setaffinity(0, sizeof(*mask),
+				  (const cpu_set_t *)mask->bits);
 }
 
 static bool get_mask(struct mask *mask)
 {
-	return sched_getaffinity(0, sizeof(*mask), (cpu_set_t *)mask->bits) >= 0;
+	return sched_getaffinity(0, sizeof(*mask), (cpu_set_t *)mask->bits) >=
+	       0;
 }
 
 /* As it was when the program started. */
@@ -53,7 +55,8 @@ bool cpu_allowed(int cpu)
 
 int allowed_cpus(void)
 {
-	return CPU_COUNT_S(sizeof(struct mask), (const cpu_set_t *)allowed()->bits);
+	return CPU_COUNT_S(sizeof(struct mask),
+			   (const cpu_set_t *)allowed()->bits);
 }
 
 /* Every CPU that the kernel lets us be pinned to, like "0-3,8". */
@@ -101,8 +104,8 @@ static bool system_has(const char *path, int cpu)
 }
 
 /* @err: what the kernel said when it refused to pin us to @cpu. */
-__attribute__((noreturn))
-static void refused(int status, const char *option, int cpu, int err)
+__attribute__((noreturn)) static void refused(int status, const char *option,
+					      int cpu, int err)
 {
 	char other[160];
 	const char *why = "of this process's cpuset";
@@ -152,13 +155,17 @@ unsigned cpu_list(const char *option, const char *text, int *cpus,
 
 		at = cpulist_next(at, &first, &last);
 		if (!at)
-			die(EXIT_USAGE, "--%s: '%s' is not a list of CPUs, like "
-			    "0,2-5", option, text);
+			die(EXIT_USAGE,
+			    "--%s: '%s' is not a list of CPUs, like "
+			    "0,2-5",
+			    option, text);
 		for (int cpu = first; cpu <= last; cpu++) {
 			require_cpu(option, cpu);
 			if (nr == most)
-				die(EXIT_USAGE, "--%s: '%s' has more CPUs than "
-				    "there are threads, %u", option, text, most);
+				die(EXIT_USAGE,
+				    "--%s: '%s' has more CPUs than "
+				    "there are threads, %u",
+				    option, text, most);
 			cpus[nr++] = cpu;
 		}
 	}
@@ -180,7 +187,9 @@ void check_pin(const char *option, int cpu)
 	if (cpu >= 0 && get_mask(&now) &&
 	    (!in_mask(&now, cpu) ||
 	     CPU_COUNT_S(sizeof(now), (cpu_set_t *)now.bits) != 1))
-		die(EXIT_FAILED, "--%s: the thread was moved off CPU %d during "
+		die(EXIT_FAILED,
+		    "--%s: the thread was moved off CPU %d during "
 		    "the run, which does not count: leave its cpuset (or "
-		    "taskset) as it is, and run again", option, cpu);
+		    "taskset) as it is, and run again",
+		    option, cpu);
 }

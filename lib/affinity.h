@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-int allowed_cpus(void);			/* how many */
+int allowed_cpus(void); /* how many */
 bool cpu_allowed(int cpu);
 
 /*

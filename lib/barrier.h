@@ -31,8 +31,7 @@
 #ifndef barrier_step
 #define barrier_step() ((void)0)
 #endif
-#define READ_ONCE(x)                                                           \
-	(barrier_step(), __atomic_load_n(&(x), __ATOMIC_RELAXED))
+#define READ_ONCE(x) (barrier_step(), __atomic_load_n(&(x), __ATOMIC_RELAXED))
 #define WRITE_ONCE(x, val)                                                     \
 	(barrier_step(), __atomic_store_n(&(x), (val), __ATOMIC_RELAXED))
 #define smp_load_acquire(p)                                                    \
@@ -89,9 +88,9 @@ static inline void cpu_relax(void)
  * are off, and nothing else. CPUs fetch lines in pairs: what different threads
  * write is kept that far apart.
  */
-#define CACHE_LINE	   64
-#define CACHE_PAIR	   (2 * CACHE_LINE)
-#define __cache_aligned	   __attribute__((aligned(CACHE_PAIR)))
+#define CACHE_LINE 64
+#define CACHE_PAIR (2 * CACHE_LINE)
+#define __cache_aligned __attribute__((aligned(CACHE_PAIR)))
 #define ASSERT_APART(type)                                                     \
 	_Static_assert(sizeof(type) % CACHE_PAIR == 0 &&                       \
 			       _Alignof(type) % CACHE_PAIR == 0,               \

@@ -30,7 +30,7 @@ static inline void burn_cycles(uint32_t cycles)
 {
 	uint64_t start;
 
-	if (!cycles)	/* reading the counter takes some, too */
+	if (!cycles) /* reading the counter takes some, too */
 		return;
 	start = now_cycles();
 	while (now_cycles() - start < cycles)

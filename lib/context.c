@@ -113,11 +113,14 @@ void context_json(int cpu)
 
 	cpu_model = line_of("/proc/cpuinfo", "model name", lines[0]);
 	kernel = uname(&un) ? NULL : un.release;
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/"
-		 "scaling_governor", cpu < 0 ? 0 : cpu);
+	snprintf(path, sizeof(path),
+		 "/sys/devices/system/cpu/cpu%d/cpufreq/"
+		 "scaling_governor",
+		 cpu < 0 ? 0 : cpu);
 	governor = line_of(path, "", lines[1]);
 	steal_ms = stolen_ms == UINT64_MAX || steal_at_start_ms == UINT64_MAX ?
-			   UINT64_MAX : stolen_ms - steal_at_start_ms;
+			   UINT64_MAX :
+			   stolen_ms - steal_at_start_ms;
 	throttled_periods = quota_used(&quota) ? quota.throttled : UINT64_MAX;
 
 	printf("{\"command\":");

@@ -23,7 +23,7 @@
 static int events[2];
 enum { ENDED = 'e', SIGNAL = 's' };
 
-static int signal_got;		/* the first; 0: none */
+static int signal_got; /* the first; 0: none */
 
 /*
  * Whoever signals a second time, because printing takes too long, has waited.
@@ -60,7 +60,8 @@ static void open_events(void)
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
 				       SIGXCPU };
 	struct sigaction sa = { .sa_handler = on_signal,
-				.sa_flags = SA_RESTART }, old;
+				.sa_flags = SA_RESTART },
+			 old;
 
 	if (events[1])
 		return;
@@ -119,7 +120,8 @@ static void await(unsigned size, void (*look)(void))
 		if (gap_ns >= STOPPED_NS)
 			warn("the process was stopped for %.0f s during the "
 			     "run: that time is part of the sample; run it "
-			     "again", gap_ns / 1e9);
+			     "again",
+			     gap_ns / 1e9);
 		looked_ns += gap_ns;
 		gap_ns = 0;
 		if (look && size)
@@ -179,5 +181,5 @@ void crew_meet(struct crew *crew)
 	smp_add_release(&crew->arrived, 1);
 	/* M.meet: the others' arrival. Pairs with M.arrive in crew_meet. */
 	while (smp_load_acquire(&crew->arrived) < crew->size)
-		sched_yield();	/* who is missing may be queued right here */
+		sched_yield(); /* who is missing may be queued right here */
 }

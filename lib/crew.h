@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 struct crew {
-	unsigned size;		/* threads that meet */
+	unsigned size; /* threads that meet */
 	unsigned arrived;
-	bool crowded;		/* more of them than CPUs: who waits gives way */
+	bool crowded; /* more of them than CPUs: who waits gives way */
 };
 
 #define CREW_LOOKS_PER_S 4

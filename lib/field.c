@@ -12,8 +12,12 @@ static size_t utf8(const unsigned char *s)
 	/* the second byte keeps out overlong forms, surrogates, the too high */
 	unsigned char low = *s == 0xe0 ? 0xa0 : *s == 0xf0 ? 0x90 : 0x80;
 	unsigned char high = *s == 0xed ? 0x9f : *s == 0xf4 ? 0x8f : 0xbf;
-	size_t len = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 :
-		     *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+	size_t len = *s < 0x80 ? 1 :
+		     *s < 0xc2 ? 0 :
+		     *s < 0xe0 ? 2 :
+		     *s < 0xf0 ? 3 :
+		     *s < 0xf5 ? 4 :
+				 0;
 
 	for (size_t i = 1; i < len; i++) {
 		if (s[i] < low || s[i] > high)

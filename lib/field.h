@@ -12,18 +12,18 @@
 
 /* What @value points to. One that is not known is empty in CSV, null in JSON. */
 enum field_kind {
-	FIELD_WORD,	/* const char *: a name; NULL: not known */
-	FIELD_TEXT,	/* the same, any text: CSV has it in quotes */
-	FIELD_U32,	/* uint32_t */
-	FIELD_U64,	/* uint64_t; UINT64_MAX: not known */
-	FIELD_CPU,	/* int; below 0: not known */
-	FIELD_BOOL,	/* bool: 0 or 1, false or true */
-	FIELD_DOUBLE,	/* double, as many digits as it takes; NAN: not known */
-	FIELD_FIXED,	/* the same; FIELD_FIXED + 2 has two decimals */
+	FIELD_WORD,   /* const char *: a name; NULL: not known */
+	FIELD_TEXT,   /* the same, any text: CSV has it in quotes */
+	FIELD_U32,    /* uint32_t */
+	FIELD_U64,    /* uint64_t; UINT64_MAX: not known */
+	FIELD_CPU,    /* int; below 0: not known */
+	FIELD_BOOL,   /* bool: 0 or 1, false or true */
+	FIELD_DOUBLE, /* double, as many digits as it takes; NAN: not known */
+	FIELD_FIXED,  /* the same; FIELD_FIXED + 2 has two decimals */
 };
 
 struct field {
-	const char *name;	/* column and key; NULL ends a table */
+	const char *name; /* column and key; NULL ends a table */
 	const char *unit;
 	int kind;
 	const void *value;

@@ -12,12 +12,12 @@
 #include "clock.h"
 #include "job.h"
 
-#define PATIENCE_S 2	/* that a job has to end when it is told to */
+#define PATIENCE_S 2 /* that a job has to end when it is told to */
 
 extern char **environ;
 
 static volatile sig_atomic_t stopped, paused;
-static volatile pid_t group;	/* of the job that runs, or 0 */
+static volatile pid_t group; /* of the job that runs, or 0 */
 static sigset_t our_signals, usual_signals;
 static posix_spawnattr_t attr;
 
@@ -107,10 +107,10 @@ void jobs_init(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
-					POSIX_SPAWN_SETSIGDEF |
-					POSIX_SPAWN_SETPGROUP);
+						POSIX_SPAWN_SETSIGDEF |
+						POSIX_SPAWN_SETPGROUP);
 	sigemptyset(&ignored);
-	sigaddset(&ignored, SIGXFSZ);	/* by us alone */
+	sigaddset(&ignored, SIGXFSZ); /* by us alone */
 	posix_spawnattr_setsigdefault(&attr, &ignored);
 	posix_spawnattr_setsigmask(&attr, &usual_signals);
 	posix_spawnattr_setpgroup(&attr, 0);
@@ -174,7 +174,7 @@ static void await(pid_t pid, struct job *job)
 	for (;;) {
 		while (wait4(pid, &job->status, WUNTRACED | WCONTINUED,
 			     &job->used) < 0)
-			;	/* EINTR */
+			; /* EINTR */
 		job->end_ns = now_ns();
 		if (WIFEXITED(job->status) || WIFSIGNALED(job->status))
 			return;

@@ -14,11 +14,11 @@
 #include <sys/resource.h>
 
 struct job {
-	int error;		/* -errno: it could not be started; or 0 */
-	int status;		/* as wait() has it */
-	bool wanted_terminal;	/* which it may not have; it was ended */
-	bool paused;		/* it or we were stopped, as by Ctrl-Z */
-	bool left;		/* it left processes behind, which were ended */
+	int error;	      /* -errno: it could not be started; or 0 */
+	int status;	      /* as wait() has it */
+	bool wanted_terminal; /* which it may not have; it was ended */
+	bool paused;	      /* it or we were stopped, as by Ctrl-Z */
+	bool left;	      /* it left processes behind, which were ended */
 	uint64_t start_ns, end_ns;
 	struct rusage used;
 };

@@ -13,9 +13,9 @@
 #include "machine.h"
 #include "program.h"
 
-#define MIN_TICKS 50	/* per CPU, before they say anything */
+#define MIN_TICKS 50 /* per CPU, before they say anything */
 
-static unsigned threads = 1;	/* that a command is known to run at once */
+static unsigned threads = 1; /* that a command is known to run at once */
 
 /* CPUs outside our mask that a command has pinned a thread to. */
 static int *pinned;
@@ -31,8 +31,8 @@ static bool used(int cpu)
 }
 
 /* doc/warnings has a heading with the words before the first colon. */
-__attribute__((format(printf, 2, 3)))
-static void warn_once(bool *said, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void
+warn_once(bool *said, const char *fmt, ...)
 {
 	char line[512];
 	va_list ap;
@@ -47,8 +47,8 @@ static void warn_once(bool *said, const char *fmt, ...)
 }
 
 /* First line of a file in sysfs; empty: it is not there. In static memory. */
-__attribute__((format(printf, 1, 2)))
-static const char *read_sys(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static const char *
+read_sys(const char *fmt, ...)
 {
 	static char line[256];
 	char path[256] = "/sys/devices/system/cpu/";
@@ -74,9 +74,11 @@ static void check_governor(int cpu)
 	const char *name = read_sys("cpu%d/cpufreq/scaling_governor", cpu);
 
 	if (*name && strcmp(name, "performance"))
-		warn_once(&said, "CPU governor is not performance: %s on CPU "
+		warn_once(&said,
+			  "CPU governor is not performance: %s on CPU "
 			  "%d lets its speed vary; do cpupower frequency-set "
-			  "-g performance", name, cpu);
+			  "-g performance",
+			  name, cpu);
 }
 
 static void check_frequency(void)
@@ -91,10 +93,11 @@ static void check_frequency(void)
 	}
 	if (*read_sys("intel_pstate/no_turbo") == '0')
 		warn_once(&turbo, "turbo is on: the speed varies with heat and "
-			  "load; write 1 to /sys/devices/system/cpu/"
-			  "intel_pstate/no_turbo");
+				  "load; write 1 to /sys/devices/system/cpu/"
+				  "intel_pstate/no_turbo");
 	if (*read_sys("cpufreq/boost") == '1')
-		warn_once(&turbo, "turbo is on: the speed varies with heat and "
+		warn_once(&turbo,
+			  "turbo is on: the speed varies with heat and "
 			  "load; write 0 to /sys/devices/system/cpu/cpufreq/"
 			  "boost");
 }
@@ -123,14 +126,17 @@ void machine_pair(const char *guest, const char *host)
 	add_pinned(host);
 	if (!*guest || !*host)
 		warn_once(&unpinned, "unpinned threads: the kernel may move "
-			  "them, between runs or within one; give "
-			  "--guest-affinity and --host-affinity");
+				     "them, between runs or within one; give "
+				     "--guest-affinity and --host-affinity");
 	else if (strcmp(guest, host) &&
 		 cpulist_has(read_sys("cpu%d/topology/thread_siblings_list",
-				      atoi(guest)), atoi(host)))
-		warn_once(&smt, "SMT siblings used as a pair: CPUs %s and %s "
+				      atoi(guest)),
+			     atoi(host)))
+		warn_once(&smt,
+			  "SMT siblings used as a pair: CPUs %s and %s "
 			  "share one core; unless that is what you measure, "
-			  "take two cores (lscpu -e shows them)", guest, host);
+			  "take two cores (lscpu -e shows them)",
+			  guest, host);
 }
 
 /* In ticks. */
@@ -138,7 +144,7 @@ struct load {
 	int cpu;
 	double all, idle, steal;
 };
-static struct load *was;	/* of every CPU: who is pinned where comes later */
+static struct load *was; /* of every CPU: who is pinned where comes later */
 static size_t nr_was;
 static double ours_was;
 
@@ -159,7 +165,7 @@ static bool read_load(FILE *f, struct load *load)
 	char line[512];
 
 	while (f && fgets(line, sizeof(line), f)) {
-		double t[8];	/* user nice system idle iowait irq softirq steal */
+		double t[8]; /* user nice system idle iowait irq softirq steal */
 
 		/* the sum of all comes first, and looks alike to %d */
 		if (!strncmp(line, "cpu ", 4))
@@ -227,14 +233,16 @@ void machine_end(void)
 	if (load.all < MIN_TICKS * cpus)
 		return;
 	if (load.steal > 0.01 * load.all)
-		warn_once(&stolen, "steal time above 1 %% during the runs: "
+		warn_once(&stolen,
+			  "steal time above 1 %% during the runs: "
 			  "other guests of this machine took %.1f %%; measure "
 			  "when they are quiet, or on a machine of your own",
 			  100 * load.steal / load.all);
 	/* what stood idle or did our work; a tenth may go to housekeeping */
 	idle = (load.idle + our_ticks() - ours_was) / load.all * cpus;
 	if (idle < 0.9 * threads)
-		warn_once(&busy, "fewer idle CPUs than threads: %.1f for %u; "
-			  "end what else is running, or allow more CPUs", idle,
-			  threads);
+		warn_once(&busy,
+			  "fewer idle CPUs than threads: %.1f for %u; "
+			  "end what else is running, or allow more CPUs",
+			  idle, threads);
 }

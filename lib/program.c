@@ -123,7 +123,7 @@ static const char *remedy(int err)
 	case ENOMEM:
 		return "ask for less, or raise ulimit -v or the container's "
 		       "memory.max";
-	case EAGAIN:	/* of threads and processes; glibc says so of memory, too */
+	case EAGAIN: /* of threads and processes; glibc says so of memory, too */
 		return "raise ulimit -u or the container's pids.max, or free "
 		       "memory";
 	case ENOSPC:
@@ -222,9 +222,11 @@ static uint64_t whole(const struct opt *o, const char *text)
 	uint64_t val;
 
 	if (opt_number(text, o->min, o->max, &val))
-		die(EXIT_USAGE, "%s%s: '%s' is not a whole number from %llu to "
-		    "%llu", dashes(o), o->name, text,
-		    (unsigned long long)o->min, (unsigned long long)o->max);
+		die(EXIT_USAGE,
+		    "%s%s: '%s' is not a whole number from %llu to "
+		    "%llu",
+		    dashes(o), o->name, text, (unsigned long long)o->min,
+		    (unsigned long long)o->max);
 	return val;
 }
 
@@ -237,9 +239,11 @@ static double fraction(const struct opt *o, const char *text)
 	if (strspn(text, "0123456789.") == strlen(text))
 		val = strtod(text, &end);
 	if (!end || end == text || *end || val < o->min || val > o->max)
-		die(EXIT_USAGE, "%s%s: '%s' is not a number from %llu to %llu, "
-		    "like 0.5", dashes(o), o->name, text,
-		    (unsigned long long)o->min, (unsigned long long)o->max);
+		die(EXIT_USAGE,
+		    "%s%s: '%s' is not a number from %llu to %llu, "
+		    "like 0.5",
+		    dashes(o), o->name, text, (unsigned long long)o->min,
+		    (unsigned long long)o->max);
 	return val;
 }
 
@@ -343,8 +347,10 @@ static void keep_standard_fds(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
 		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
-			die(EXIT_FAILED, "file %d is closed, and /dev/null "
-			    "cannot take its place: %s", fd, reason(errno));
+			die(EXIT_FAILED,
+			    "file %d is closed, and /dev/null "
+			    "cannot take its place: %s",
+			    fd, reason(errno));
 }
 
 int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
@@ -361,7 +367,8 @@ int opt_parse(int argc, char **argv, const struct opt *opts, const char *usage)
 
 		if (o->name[1])
 			longs[nr_longs++] = (struct option){ o->name, !!o->arg,
-							     NULL, OF_LONG + i };
+							     NULL,
+							     OF_LONG + i };
 		else
 			strcat(strcat(letters, o->name), o->arg ? ":" : "");
 	}
@@ -406,6 +413,8 @@ void opt_parse_all(int argc, char **argv, const struct opt *opts,
 	for (const struct opt *o = opts; o->name; o++)
 		letters |= !o->name[1];
 	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with "
-		    "%s", argv[operands], letters ? "-" : "--");
+		die(EXIT_USAGE,
+		    "%s: not an option; every option begins with "
+		    "%s",
+		    argv[operands], letters ? "-" : "--");
 }

@@ -16,12 +16,12 @@
 /* Exit statuses, fixed for scripts. */
 enum {
 	EXIT_DONE = 0,
-	EXIT_FAILED = 1,	/* the run failed */
-	EXIT_USAGE = 2,		/* the command line is wrong */
-	EXIT_CANNOT = 77,	/* right, but it cannot be done here */
+	EXIT_FAILED = 1,  /* the run failed */
+	EXIT_USAGE = 2,	  /* the command line is wrong */
+	EXIT_CANNOT = 77, /* right, but it cannot be done here */
 };
 
-extern const char *program;	/* our name in messages, without a path */
+extern const char *program; /* our name in messages, without a path */
 
 /*
  * One line on stderr, "PROGRAM: ...", what at_end() has set, and the end
@@ -61,21 +61,21 @@ const char *flush(FILE *f);
 void finish_stdout(void);
 
 enum opt_kind {
-	OPT_SET,	/* no value: *(bool *)value becomes true */
-	OPT_CLEAR,	/* no value: *(bool *)value becomes false */
-	OPT_U32,	/* a whole number, min to max, in a uint32_t */
-	OPT_U64,	/* the same in a uint64_t */
-	OPT_INT,	/* the same in an int */
-	OPT_DOUBLE,	/* a decimal fraction, min to max, in a double */
-	OPT_CHOICE,	/* one of the words in @arg, "a|b|c"; its rank in an int */
-	OPT_TEXT,	/* any text, in a const char * */
+	OPT_SET,    /* no value: *(bool *)value becomes true */
+	OPT_CLEAR,  /* no value: *(bool *)value becomes false */
+	OPT_U32,    /* a whole number, min to max, in a uint32_t */
+	OPT_U64,    /* the same in a uint64_t */
+	OPT_INT,    /* the same in an int */
+	OPT_DOUBLE, /* a decimal fraction, min to max, in a double */
+	OPT_CHOICE, /* one of the words in @arg, "a|b|c"; its rank in an int */
+	OPT_TEXT,   /* any text, in a const char * */
 };
 
 struct opt {
-	const char *name;	/* without the dashes; one letter: only -x, no
+	const char *name; /* without the dashes; one letter: only -x, no
 				 * long form; NULL ends a table */
-	const char *arg;	/* what --help calls the value; NULL: none */
-	const char *help;	/* one line; NULL: not shown */
+	const char *arg;  /* what --help calls the value; NULL: none */
+	const char *help; /* one line; NULL: not shown */
 	enum opt_kind kind;
 	void *value;
 	uint64_t min, max;
@@ -103,7 +103,10 @@ int opt_number(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 enum format { FORMAT_HUMAN, FORMAT_CSV, FORMAT_JSON };
 #define FORMATS "human|csv|json"
 #define OPT_FORMAT(format)                                                     \
-	{ "format", FORMATS, "what to print (human)", OPT_CHOICE, format, 0, 0 }
+	{                                                                      \
+		"format", FORMATS, "what to print (human)", OPT_CHOICE,        \
+			format, 0, 0                                           \
+	}
 int format_default(void);
 
 #endif

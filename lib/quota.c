@@ -9,12 +9,12 @@
 #include "program.h"
 #include "quota.h"
 
-#define MAX_PATH   4096
-#define MAX_LEVELS 32	/* who nests deeper is counted from the bottom */
+#define MAX_PATH 4096
+#define MAX_LEVELS 32 /* who nests deeper is counted from the bottom */
 
 /* Our cgroup, and those above it as far as they are mounted here. */
 static struct level {
-	char *path;		/* of its cpu.stat */
+	char *path; /* of its cpu.stat */
 	struct quota at_start;
 } levels[MAX_LEVELS];
 static unsigned nr_levels;
@@ -106,7 +106,7 @@ static bool read_mount(char *line, const char *group, bool v1,
 	char *at = line, *root, *point, *type, *options;
 	const char *rest;
 
-	for (int i = 0; i < 3; i++)	/* two numbers, and the device */
+	for (int i = 0; i < 3; i++) /* two numbers, and the device */
 		strsep(&at, " ");
 	root = strsep(&at, " ");
 	point = strsep(&at, " ");
@@ -115,7 +115,7 @@ static bool read_mount(char *line, const char *group, bool v1,
 		return false;
 	at += 3;
 	type = strsep(&at, " ");
-	strsep(&at, " ");		/* the source */
+	strsep(&at, " "); /* the source */
 	options = strsep(&at, " \n");
 	if (!options)
 		return false;
@@ -165,8 +165,8 @@ static bool read_stat(const char *path, struct quota *quota)
 	int found = 0;
 
 	while (f && fgets(line, sizeof(line), f))
-		found += sscanf(line, "nr_periods %" SCNu64,
-				&quota->periods) == 1 ||
+		found += sscanf(line, "nr_periods %" SCNu64, &quota->periods) ==
+				 1 ||
 			 sscanf(line, "nr_throttled %" SCNu64,
 				&quota->throttled) == 1;
 	if (f)
@@ -227,5 +227,6 @@ void quota_warn(void)
 		warn("CPU quota used up during the runs: it stopped this "
 		     "container (cgroup) in %" PRIu64 " of %" PRIu64
 		     " periods; raise it (docker --cpus, cpu.max), or use "
-		     "fewer CPUs", used.throttled, used.periods);
+		     "fewer CPUs",
+		     used.throttled, used.periods);
 }

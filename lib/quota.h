@@ -16,7 +16,7 @@
 void quota_start(void);
 
 struct quota {
-	uint64_t periods, throttled;	/* that ended; in which it was stopped */
+	uint64_t periods, throttled; /* that ended; in which it was stopped */
 };
 
 /*

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define RANDOM_SEED 88172645463325252ull	/* as good as any */
+#define RANDOM_SEED 88172645463325252ull /* as good as any */
 
 static inline uint64_t random_next(uint64_t *state)
 {

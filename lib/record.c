@@ -11,11 +11,12 @@ static enum format format;
 /* JSON's rows, as text: the context is known after them and printed before. */
 static FILE *rows;
 static char *text;
-static size_t size, whole;	/* whole: without a row that was cut off */
+static size_t size, whole; /* whole: without a row that was cut off */
 
 static void no_memory(void)
 {
-	die(EXIT_FAILED, "no memory to keep samples for JSON; use --format csv");
+	die(EXIT_FAILED,
+	    "no memory to keep samples for JSON; use --format csv");
 }
 
 void record_start(enum format how, const struct record *what)

@@ -9,11 +9,11 @@
 #include "program.h"
 
 struct record {
-	const struct field *fields;	/* of a row */
-	void (*human)(void);		/* prints a row for a person; or NULL */
-	const int *cpu;			/* whose governor counts; or NULL */
-	const char *rows;		/* JSON's key for them; NULL: samples */
-	const struct field *head;	/* JSON's keys before that; or NULL */
+	const struct field *fields; /* of a row */
+	void (*human)(void);	    /* prints a row for a person; or NULL */
+	const int *cpu;		    /* whose governor counts; or NULL */
+	const char *rows;	    /* JSON's key for them; NULL: samples */
+	const struct field *head;   /* JSON's keys before that; or NULL */
 };
 
 /* Prints what comes before the first row. */

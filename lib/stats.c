@@ -203,7 +203,7 @@ void outer_fences(const double *sorted, size_t n, double *low, double *high)
  */
 static size_t best_cut(const double *sorted, size_t n, size_t least)
 {
-	double off = 0, best = INFINITY;	/* all distances, below and above */
+	double off = 0, best = INFINITY; /* all distances, below and above */
 	size_t cut = 0, len;
 
 	for (len = 1; len < n; len++)

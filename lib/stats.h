@@ -13,8 +13,8 @@
 
 struct estimate {
 	double value;
-	bool has_interval;	/* false: too few values for @alpha */
-	double low, high;	/* the interval; NAN without one */
+	bool has_interval; /* false: too few values for @alpha */
+	double low, high;  /* the interval; NAN without one */
 };
 
 void sort_values(double *x, size_t n);
@@ -54,8 +54,8 @@ struct estimate hodges_lehmann(const double *sorted, size_t n, double alpha);
 void outer_fences(const double *sorted, size_t n, double *low, double *high);
 
 struct groups {
-	double centre[2];	/* medians of the two */
-	double share[2];	/* parts of 1 */
+	double centre[2]; /* medians of the two */
+	double share[2];  /* parts of 1 */
 };
 
 /* Does the sample fall into two groups? Fills in @groups if it does. */
@@ -80,8 +80,8 @@ void percent_text(char to[32], double percent, int decimals);
  * round, 6.5 with the looks of next_look(). At 0.04 it misses 5 times at most,
  * as the simulation in tests/unit/stats.c shows.
  */
-#define ALPHA_FIXED   0.05	/* the number of rounds was fixed beforehand */
-#define ALPHA_LOOKING 0.04	/* it ends at the first look that is narrow */
+#define ALPHA_FIXED 0.05   /* the number of rounds was fixed beforehand */
+#define ALPHA_LOOKING 0.04 /* it ends at the first look that is narrow */
 
 /* After how many rounds the next look is due, @n being over: 12, 14, 16 ... */
 uint64_t next_look(uint64_t n);

@@ -19,12 +19,12 @@
 
 static struct {
 	unsigned reported, failed, skipped;
-	bool wrong;	/* a check of this behaviour failed */
+	bool wrong; /* a check of this behaviour failed */
 } tap;
 
 /* A "# " before each line. */
-__attribute__((format(printf, 1, 2)))
-static inline void note(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static inline void note(const char *fmt,
+							      ...)
 {
 	char text[8192], *line = text, *end;
 	va_list ap;
@@ -61,8 +61,8 @@ static inline void tap_line(bool good, const char *name, const char *why)
 }
 
 /* The behaviour of this name, with all that was checked since the last one. */
-__attribute__((format(printf, 1, 2)))
-static inline void report(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static inline void report(const char *fmt,
+								...)
 {
 	char name[256];
 	va_list ap;

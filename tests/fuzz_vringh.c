@@ -17,7 +17,7 @@
 #include "virtio/access_kern.h"
 #include "virtio/access_user.h"
 
-#define BASE 0x1000u	/* where the guest sees its memory */
+#define BASE 0x1000u /* where the guest sees its memory */
 
 #define must(cond)                                                             \
 	do {                                                                   \
@@ -45,7 +45,8 @@ static void check_pieces(const struct vringh_iov *iov)
 {
 	for (uint32_t i = 0; i < iov->used; i++)
 		must(iov->pieces[i].len &&
-		     iov->pieces[i].len - 1 <= UINT64_MAX - iov->pieces[i].addr);
+		     iov->pieces[i].len - 1 <=
+			     UINT64_MAX - iov->pieces[i].addr);
 }
 
 /* The heads that are outstanding; a ring has at most 16 entries. */
@@ -109,7 +110,8 @@ static __vringh_inline void host(const struct vringh_access *access,
 
 		must(got <= 1 && (got >= 0 || *vringh_error(vrh)));
 		/* what is out of reach is given back unread */
-		if (head == VRINGH_NO_HEAD && (got == -EFAULT || got == -EACCES))
+		if (head == VRINGH_NO_HEAD &&
+		    (got == -EFAULT || got == -EACCES))
 			vringh_getdesc(access, vrh, NULL, NULL, &head);
 		must(vrh->last_avail ==
 		     (uint16_t)(before + (head != VRINGH_NO_HEAD)));

@@ -19,9 +19,9 @@
 
 #define FAULTS "lost|twice|swapped|altered"
 enum { LOST, TWICE, SWAPPED, ALTERED };
-static int fault = -1;		/* none */
+static int fault = -1; /* none */
 
-#define AT 500			/* after that many are in the ring */
+#define AT 500 /* after that many are in the ring */
 
 __attribute__((constructor)) static void read_environment(void)
 {
@@ -37,8 +37,8 @@ __attribute__((constructor)) static void read_environment(void)
 		    word);
 }
 
-static _Thread_local void *held;	/* comes after the next */
-static _Thread_local void *due;		/* comes before the next */
+static _Thread_local void *held; /* comes after the next */
+static _Thread_local void *due;	 /* comes before the next */
 
 static int strike(struct ptr_ring *r, void *ptr, produce_fn *produce)
 {
@@ -67,8 +67,7 @@ int hooked_produce(struct ptr_ring *r, void *ptr, produce_fn *produce)
 	if (err)
 		return err;
 	due = NULL;
-	if (fault >= 0 &&
-	    __atomic_load_n(&produced, __ATOMIC_RELAXED) >= AT &&
+	if (fault >= 0 && __atomic_load_n(&produced, __ATOMIC_RELAXED) >= AT &&
 	    !__atomic_exchange_n(&struck, true, __ATOMIC_RELAXED))
 		return strike(r, ptr, produce);
 	err = produce(r, ptr);

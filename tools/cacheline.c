@@ -18,9 +18,9 @@
 #include "lib/record.h"
 #include "lib/stats.h"
 
-#define BLOCK_LINES 256	/* 16 KiB: in anyone's first-level cache */
-#define ROUNDS	    200	/* of which the median is taken */
-#define TRIPS	    200	/* round trips timed together */
+#define BLOCK_LINES 256 /* 16 KiB: in anyone's first-level cache */
+#define ROUNDS 200	/* of which the median is taken */
+#define TRIPS 200	/* round trips timed together */
 
 static int guest_cpu = -1, host_cpu = -1;
 static int format;
@@ -46,9 +46,9 @@ static const char usage[] =
 
 struct floor {
 	double trip_ns, trip_min_ns;
-	double read_ns, write_ns;	/* per line */
+	double read_ns, write_ns; /* per line */
 };
-static struct floor result;	/* of the last measurement */
+static struct floor result; /* of the last measurement */
 
 /* Goes back and forth, one higher each time: odd, the guest has passed it. */
 static uint64_t ball __cache_aligned;
@@ -56,7 +56,7 @@ static uint64_t ball __cache_aligned;
 static struct line {
 	uint64_t word;
 	char rest[CACHE_LINE - sizeof(uint64_t)];
-} *block __cache_aligned;
+} * block __cache_aligned;
 
 static void wait_for(uint64_t n)
 {
@@ -186,9 +186,9 @@ static const struct field fields[] = {
 static void human(void)
 {
 	printf("cacheline: round trip %.1f ns (min %.1f); reading %.2f "
-	       "ns/line, writing %.2f ns/line (%s)\n", result.trip_ns,
-	       result.trip_min_ns, result.read_ns, result.write_ns,
-	       cpus_text(guest_cpu, host_cpu));
+	       "ns/line, writing %.2f ns/line (%s)\n",
+	       result.trip_ns, result.trip_min_ns, result.read_ns,
+	       result.write_ns, cpus_text(guest_cpu, host_cpu));
 }
 
 static const struct record record = {

@@ -14,14 +14,14 @@
 #include "lib/stats.h"
 
 static const char usage[] =
-"usage: median <FILE\n"
-"\n"
-"Reads lines that end with a value; what comes before it names a group. Prints a\n"
-"line for each group, in the order in which they begin:\n"
-"GROUP N MEDIAN LOW HIGH MIN MAX FENCE_LOW FENCE_HIGH\n"
-"LOW and HIGH are the median's 95 % interval (- where there are too few values);\n"
-"what lies beyond the fences is an outlier.\n"
-"\n";
+	"usage: median <FILE\n"
+	"\n"
+	"Reads lines that end with a value; what comes before it names a group. Prints a\n"
+	"line for each group, in the order in which they begin:\n"
+	"GROUP N MEDIAN LOW HIGH MIN MAX FENCE_LOW FENCE_HIGH\n"
+	"LOW and HIGH are the median's 95 % interval (- where there are too few values);\n"
+	"what lies beyond the fences is an outlier.\n"
+	"\n";
 
 static const struct opt opts[] = { { 0 } };
 
@@ -102,8 +102,10 @@ int main(int argc, char **argv)
 	size_t size = 0;
 
 	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; the values are read from "
-		    "stdin", argv[operands]);
+		die(EXIT_USAGE,
+		    "%s: not an option; the values are read from "
+		    "stdin",
+		    argv[operands]);
 	while (getline(&line, &size, stdin) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		read_line(line);

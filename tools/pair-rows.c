@@ -23,19 +23,19 @@ static const char *run_text;
 static bool resume, list_only;
 
 static const char usage[] =
-"usage: pair-rows [OPTION...] -- FILE [COMMAND...] <RUNS\n"
-"       pair-rows --add 'GUEST HOST CLASS' [OPTION...] -- FILE <OUTPUT\n"
-"\n"
-"Keeps the rows of a sweep in FILE, led by the class of the pair. The first form\n"
-"prints the RUNS that are to be done, a line each as pairs prints them. The\n"
-"second appends the ringtest CSV rows in the OUTPUT of a run, and prints them.\n"
-"\n";
+	"usage: pair-rows [OPTION...] -- FILE [COMMAND...] <RUNS\n"
+	"       pair-rows --add 'GUEST HOST CLASS' [OPTION...] -- FILE <OUTPUT\n"
+	"\n"
+	"Keeps the rows of a sweep in FILE, led by the class of the pair. The first form\n"
+	"prints the RUNS that are to be done, a line each as pairs prints them. The\n"
+	"second appends the ringtest CSV rows in the OUTPUT of a run, and prints them.\n"
+	"\n";
 
 static const struct opt opts[] = {
 	{ "add", "RUN", "the run that stdin is the output of", OPT_TEXT,
 	  &run_text, 0, 0 },
-	{ "resume", NULL, "go on with FILE: leave out the runs it has",
-	  OPT_SET, &resume, 0, 0 },
+	{ "resume", NULL, "go on with FILE: leave out the runs it has", OPT_SET,
+	  &resume, 0, 0 },
 	{ "list", NULL, "the runs are only listed: leave FILE as it is",
 	  OPT_SET, &list_only, 0, 0 },
 	{ "as", "NAME", "what messages call this program", OPT_TEXT, &program,
@@ -97,7 +97,7 @@ static char *read_whole(FILE *f, size_t *len)
 static const char lead[] = "class,schema,layout,guest_cpu,host_cpu,";
 static const char *path;
 
-static struct row *rows;	/* with headers among them, each its own */
+static struct row *rows; /* with headers among them, each its own */
 static size_t nr_rows;
 
 static bool is_header(const struct row *row)
@@ -139,11 +139,11 @@ static size_t read_file(FILE *f)
 }
 
 /* Each row, with the header that it is below. */
-#define for_each_row(row, head)						\
-	for (const struct row *row = rows, *head = rows;		\
-	     row < rows + nr_rows; row++)				\
-		if (is_header(row))					\
-			head = row;					\
+#define for_each_row(row, head)                                                \
+	for (const struct row *row = rows, *head = rows; row < rows + nr_rows; \
+	     row++)                                                            \
+		if (is_header(row))                                            \
+			head = row;                                            \
 		else if (row->n == head->n)
 
 static bool is_result(const char *name)
@@ -174,7 +174,8 @@ static char *describe_all(void)
 {
 	char *all = copy("; "), *text, *mark;
 
-	for_each_row(row, head) {
+	for_each_row(row, head)
+	{
 		text = describe(row, head);
 		mark = more(NULL, strlen(text) + 5);
 		sprintf(mark, "; %s; ", text);
@@ -218,10 +219,10 @@ static bool done(const char *line)
 
 	for_each_row(row, head)
 		found |= !strncmp(run.class, "no-", 3) ?
-			 !strcmp(row->field[0], run.class) :
-			 strncmp(row->field[0], "no-", 3) &&
-			 !strcmp(row->field[3], run.guest) &&
-			 !strcmp(row->field[4], run.host);
+				 !strcmp(row->field[0], run.class) :
+				 strncmp(row->field[0], "no-", 3) &&
+					 !strcmp(row->field[3], run.guest) &&
+					 !strcmp(row->field[4], run.host);
 	free(text);
 	return found;
 }
@@ -278,9 +279,11 @@ static void check_options(char **words)
 		for_each_row(row, head)
 			found = found || !strcmp(row->field[i], value);
 		if (!found)
-			die(EXIT_USAGE, "--resume: the command asks for %s %s, "
+			die(EXIT_USAGE,
+			    "--resume: the command asks for %s %s, "
 			    "and %s has no run with that: give its options, or "
-			    "another FILE", rows->field[i], value, path);
+			    "another FILE",
+			    rows->field[i], value, path);
 	}
 }
 
@@ -297,14 +300,18 @@ static void tell_resumed(size_t left, char **words)
 	for (; *words; words++)
 		named |= !strcmp(basename(*words), layout);
 	if (!left)
-		fprintf(stderr, "%s: --resume: %s has all of these runs, so "
-			"nothing is run\n", program, path);
+		fprintf(stderr,
+			"%s: --resume: %s has all of these runs, so "
+			"nothing is run\n",
+			program, path);
 	if (!named)
-		fprintf(stderr, "%s: --resume: %s has runs of %s: is that what "
+		fprintf(stderr,
+			"%s: --resume: %s has runs of %s: is that what "
 			"this command runs? If not, give another FILE\n",
 			program, path, layout);
 	if (!left && !list_only)
-		fprintf(stderr, "%s: --resume: the matrix is of %s: if the "
+		fprintf(stderr,
+			"%s: --resume: the matrix is of %s: if the "
 			"command has other options, give another FILE\n",
 			program, known);
 	free(all);
@@ -420,7 +427,8 @@ static void check_unlike(const char *text)
 		mark = more(NULL, strlen(one) + 5);
 		sprintf(mark, "; %s; ", one);
 		if (!strstr(all, mark))
-			die(EXIT_USAGE, "--resume: this run has %s, unlike "
+			die(EXIT_USAGE,
+			    "--resume: this run has %s, unlike "
 			    "those in %s: give their options, or another FILE",
 			    one, path);
 		free(mark);

@@ -20,11 +20,11 @@
 
 #define __hot_inline inline __attribute__((always_inline))
 
-#define MAX_SIDE   64		/* threads on one side */
-#define NR_BITS	   6		/* of a value, for the producer's number */
-#define MAX_COUNT  (UINTPTR_MAX >> (NR_BITS + 1))
-#define MAX_SIZE   10000000
-#define MAX_CHUNK  1024		/* pointers that are consumed at a time */
+#define MAX_SIDE 64 /* threads on one side */
+#define NR_BITS 6   /* of a value, for the producer's number */
+#define MAX_COUNT (UINTPTR_MAX >> (NR_BITS + 1))
+#define MAX_SIZE 10000000
+#define MAX_CHUNK 1024 /* pointers that are consumed at a time */
 
 static uint64_t count = 10000000;
 static uint32_t size = 1000, batch, chunk = 1;
@@ -51,8 +51,10 @@ static const struct opt opts[] = {
 	  1, MAX_SIDE },
 	{ "clear-first", NULL, "clear slots before the head moves, not after",
 	  OPT_SET, &clear_first, 0, 0 },
-	{ "guest-affinity", "CPUS", "pin producers, to 0,2-5 in turn (not "
-	  "pinned)", OPT_TEXT, &guest_list, 0, 0 },
+	{ "guest-affinity", "CPUS",
+	  "pin producers, to 0,2-5 in turn (not "
+	  "pinned)",
+	  OPT_TEXT, &guest_list, 0, 0 },
 	{ "host-affinity", "CPUS", "pin consumers (not pinned)", OPT_TEXT,
 	  &host_list, 0, 0 },
 	{ "backoff", "N", "cycles to wait after polling in vain (0)", OPT_U32,
@@ -78,12 +80,12 @@ static struct crew crew;
 static unsigned ended __cache_aligned;
 
 static struct thread {
-	unsigned nr;			/* among its side */
+	unsigned nr; /* among its side */
 	bool consumes;
 	int cpu;
 	uint64_t start_ns, end_ns;
-	uint64_t taken, sum;		/* consumer: how many, and of what */
-	uint64_t due[MAX_SIDE];		/* consumer: each producer's next */
+	uint64_t taken, sum;	/* consumer: how many, and of what */
+	uint64_t due[MAX_SIDE]; /* consumer: each producer's next */
 } __cache_aligned threads[2 * MAX_SIDE];
 ASSERT_APART(struct thread);
 
@@ -113,8 +115,10 @@ __attribute__((cold, noreturn)) static void wrong(const struct thread *me,
 {
 	unsigned nr = v % MAX_SIDE;
 
-	die(EXIT_FAILED, "consumer %u got number %" PRIu64 " of producer %u, "
-	    "which is not %s %" PRIu64, me->nr, (uint64_t)(v >> NR_BITS), nr,
+	die(EXIT_FAILED,
+	    "consumer %u got number %" PRIu64 " of producer %u, "
+	    "which is not %s %" PRIu64,
+	    me->nr, (uint64_t)(v >> NR_BITS), nr,
 	    consumers == 1 ? "number" : "from number", me->due[nr]);
 }
 
@@ -151,11 +155,12 @@ static void check_all(void)
 			for (uint64_t seq = 0; seq < share(nr); seq++)
 				sum -= mix(value(nr, seq));
 	if (taken != count)
-		die(EXIT_FAILED, "%" PRIu64 " pointers were consumed, not %"
-		    PRIu64, taken, count);
+		die(EXIT_FAILED,
+		    "%" PRIu64 " pointers were consumed, not %" PRIu64, taken,
+		    count);
 	if (consumers > 1 && sum)
 		die(EXIT_FAILED, "some pointers were lost and others consumed "
-		    "twice");
+				 "twice");
 }
 
 /* ---- The two sides ---- */
@@ -356,7 +361,7 @@ static uint64_t run_once(void)
 /* ---- What is printed ---- */
 
 static const char *name = "ptr_ring_test";
-static int guest_cpu, host_cpu;		/* of the first of each */
+static int guest_cpu, host_cpu; /* of the first of each */
 static uint32_t nr;
 static uint64_t elapsed_ns;
 static double ns_per_buffer;
@@ -382,8 +387,9 @@ static const struct field fields[] = {
 static void human(void)
 {
 	printf("ptr_ring_test: %" PRIu64 " pointers in %.4f s, %.2f ns/pointer "
-	       "(%s first, size %" PRIu32 ", ", count, elapsed_ns / 1e9,
-	       ns_per_buffer, clear_first ? "clear" : "head", size);
+	       "(%s first, size %" PRIu32 ", ",
+	       count, elapsed_ns / 1e9, ns_per_buffer,
+	       clear_first ? "clear" : "head", size);
 	if (producers + consumers > 2)
 		printf("%" PRIu32 " producers, %" PRIu32 " consumers, ",
 		       producers, consumers);
@@ -435,14 +441,18 @@ int main(int argc, char **argv)
 	format = format_default();
 	opt_parse_all(argc, argv, opts, usage);
 	if (!mode && producers > 1)
-		die(EXIT_USAGE, "-p: mode 0 has one thread; take -m 1 for %"
-		    PRIu32 " producers", producers);
+		die(EXIT_USAGE,
+		    "-p: mode 0 has one thread; take -m 1 for %" PRIu32
+		    " producers",
+		    producers);
 	if (!mode && consumers > 1)
-		die(EXIT_USAGE, "-c: mode 0 has one thread; take -m 1 for %"
-		    PRIu32 " consumers", consumers);
+		die(EXIT_USAGE,
+		    "-c: mode 0 has one thread; take -m 1 for %" PRIu32
+		    " consumers",
+		    consumers);
 	if (!mode && host_list)
 		die(EXIT_USAGE, "--host-affinity: mode 0 has one thread; give "
-		    "--guest-affinity alone");
+				"--guest-affinity alone");
 	place();
 
 	context_start();

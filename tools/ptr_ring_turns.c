@@ -54,9 +54,9 @@ static const char usage[] =
 static struct ptr_ring ring;
 static struct crew crew;
 
-static uint32_t turn __cache_aligned;	/* even: who fills */
+static uint32_t turn __cache_aligned; /* even: who fills */
 
-static double *ns[SIDES][ORDERS];	/* per pointer, of each turn */
+static double *ns[SIDES][ORDERS]; /* per pointer, of each turn */
 
 /* A B, B A, so that drift evens out. */
 static enum ptr_ring_order order_of(uint32_t nr)
@@ -96,8 +96,9 @@ static void fill_once(void)
 	while (!ptr_ring_produce(&ring, (void *)value))
 		value++;
 	if (value != size + 1)
-		die(EXIT_FAILED, "%" PRIuPTR " pointers were produced, not %"
-		    PRIu32, value - 1, size);
+		die(EXIT_FAILED,
+		    "%" PRIuPTR " pointers were produced, not %" PRIu32,
+		    value - 1, size);
 }
 
 static void drain_once(void)
@@ -107,11 +108,14 @@ static void drain_once(void)
 
 	while ((ptr = ptr_ring_consume(&ring)))
 		if (ptr != (void *)++value)
-			die(EXIT_FAILED, "pointer %" PRIuPTR " came where %"
-			    PRIuPTR " was due", (uintptr_t)ptr, value);
+			die(EXIT_FAILED,
+			    "pointer %" PRIuPTR " came where %" PRIuPTR
+			    " was due",
+			    (uintptr_t)ptr, value);
 	if (value != size)
-		die(EXIT_FAILED, "%" PRIuPTR " pointers were consumed, not %"
-		    PRIu32, value, size);
+		die(EXIT_FAILED,
+		    "%" PRIuPTR " pointers were consumed, not %" PRIu32, value,
+		    size);
 }
 
 static void run_side(void *arg)
@@ -139,7 +143,7 @@ static void run_side(void *arg)
 
 /* ---- Report ---- */
 
-static uint32_t done;		/* turns in each order */
+static uint32_t done; /* turns in each order */
 static struct estimate medians[SIDES][ORDERS], changes[SIDES];
 
 static void *numbers(void)
@@ -147,8 +151,10 @@ static void *numbers(void)
 	void *p = calloc(turns, sizeof(double));
 
 	if (!p)
-		die(EXIT_FAILED, "--turns: no memory for %" PRIu32 " samples; "
-		    "give fewer", turns);
+		die(EXIT_FAILED,
+		    "--turns: no memory for %" PRIu32 " samples; "
+		    "give fewer",
+		    turns);
 	return p;
 }
 
@@ -176,12 +182,14 @@ static const char *layout, *side_name;
 static double ns_per_buffer, clear_first_ns, head_first_ns;
 static double change_percent, change_low, change_high;
 
-#define SETTINGS \
-	{ "guest_cpu", "-", FIELD_CPU, &cpus[FILL] }, \
-	{ "host_cpu", "-", FIELD_CPU, &cpus[DRAIN] }, \
-	{ "ring_size", "slots", FIELD_U32, &size }, \
-	{ "batch", "slots", FIELD_U32, &ring.batch }, \
-	{ "turns", "-", FIELD_U32, &done }
+#define SETTINGS                                                               \
+	{ "guest_cpu", "-", FIELD_CPU, &cpus[FILL] },                          \
+		{ "host_cpu", "-", FIELD_CPU, &cpus[DRAIN] },                  \
+		{ "ring_size", "slots", FIELD_U32, &size },                    \
+		{ "batch", "slots", FIELD_U32, &ring.batch },                  \
+	{                                                                      \
+		"turns", "-", FIELD_U32, &done                                 \
+	}
 
 static const struct field csv_fields[] = {
 	{ "layout", "-", FIELD_WORD, &layout },
@@ -210,7 +218,8 @@ static void human(void)
 	if (isfinite(change_low))
 		printf(" [%+.2f, %+.2f]%s", change_low, change_high,
 		       change_low <= 0 && change_high >= 0 ?
-			       " no difference shown" : "");
+			       " no difference shown" :
+			       "");
 	putchar('\n');
 }
 

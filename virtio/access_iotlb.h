@@ -18,7 +18,8 @@ static inline int vringh_iotlb_translate(struct vringh *vrh,
 {
 	const struct vringh_range *range = vringh_range(vrh, area, addr);
 	const uint32_t perm = area == VRINGH_USED || area == VRINGH_WRITE ?
-			      VRINGH_PERM_WRITE : VRINGH_PERM_READ;
+				      VRINGH_PERM_WRITE :
+				      VRINGH_PERM_READ;
 
 	if (vringh_unlikely(!range))
 		return -EFAULT;

@@ -26,8 +26,7 @@ vringh_range_other(struct vringh *vrh, enum vringh_area area, uint32_t i,
 {
 	const struct vringh_map *map = vrh->memory;
 
-	if (i + 1 < map->n &&
-	    vringh_range_holds(&map->ranges[i + 1], addr)) {
+	if (i + 1 < map->n && vringh_range_holds(&map->ranges[i + 1], addr)) {
 		i++;
 	} else if (i < map->n) {
 		const struct vringh_range *last = &map->ranges[i];

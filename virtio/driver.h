@@ -37,26 +37,26 @@
 /* One piece of a buffer. */
 struct vdriver_sg {
 	void *ptr;
-	uint32_t len;			/* bytes */
+	uint32_t len; /* bytes */
 };
 
 struct vdriver {
 	struct vring ring;
-	uint64_t bias;			/* from our addresses to the guest's */
-	struct vring_desc *tables;	/* NULL: no indirect tables */
-	uint32_t table_size;		/* entries of each */
-	uint32_t nr_free;		/* descriptors */
-	uint16_t free_head;		/* linked through slots[].next */
-	uint16_t avail_idx, used_idx;	/* next to add, next to get back */
-	uint16_t flags;			/* of the available ring */
-	uint32_t unkicked;		/* added since vdriver_need_kick */
+	uint64_t bias;		      /* from our addresses to the guest's */
+	struct vring_desc *tables;    /* NULL: no indirect tables */
+	uint32_t table_size;	      /* entries of each */
+	uint32_t nr_free;	      /* descriptors */
+	uint16_t free_head;	      /* linked through slots[].next */
+	uint16_t avail_idx, used_idx; /* next to add, next to get back */
+	uint16_t flags;		      /* of the available ring */
+	uint32_t unkicked;	      /* added since vdriver_need_kick */
 	bool v1, event_idx;
 	/* by descriptor, private: the host may write to the ring */
 	struct vdriver_slot {
-		void *data;		/* NULL: not the head of a chain */
+		void *data; /* NULL: not the head of a chain */
 		uint16_t next;
-		uint16_t count;		/* descriptors in the chain */
-	} *slots;
+		uint16_t count; /* descriptors in the chain */
+	} * slots;
 };
 
 /*
@@ -125,14 +125,14 @@ static inline int vdriver_add(struct vdriver *drv, const struct vdriver_sg *sg,
 	if (drv->nr_free < (indirect ? 1 : n))
 		return -ENOSPC;
 	if (indirect) {
-		struct vring_desc *table = drv->tables +
-					   head * drv->table_size;
+		struct vring_desc *table = drv->tables + head * drv->table_size;
 
 		for (uint32_t k = 0; k < n; k++)
-			vdriver_put_desc(drv, &table[k], sg[k].ptr, sg[k].len,
-					 (k >= out ? VRING_DESC_F_WRITE : 0) |
-					 (k < n - 1 ? VRING_DESC_F_NEXT : 0),
-					 k + 1);
+			vdriver_put_desc(
+				drv, &table[k], sg[k].ptr, sg[k].len,
+				(k >= out ? VRING_DESC_F_WRITE : 0) |
+					(k < n - 1 ? VRING_DESC_F_NEXT : 0),
+				k + 1);
 		vdriver_put_desc(drv, &drv->ring.desc[i], table,
 				 n * sizeof(*table), VRING_DESC_F_INDIRECT, 0);
 		i = drv->slots[i].next;
@@ -140,11 +140,11 @@ static inline int vdriver_add(struct vdriver *drv, const struct vdriver_sg *sg,
 		for (uint32_t k = 0; k < n; k++) {
 			uint16_t next = drv->slots[i].next;
 
-			vdriver_put_desc(drv, &drv->ring.desc[i], sg[k].ptr,
-					 sg[k].len,
-					 (k >= out ? VRING_DESC_F_WRITE : 0) |
-					 (k < n - 1 ? VRING_DESC_F_NEXT : 0),
-					 next);
+			vdriver_put_desc(
+				drv, &drv->ring.desc[i], sg[k].ptr, sg[k].len,
+				(k >= out ? VRING_DESC_F_WRITE : 0) |
+					(k < n - 1 ? VRING_DESC_F_NEXT : 0),
+				next);
 			i = next;
 		}
 	}

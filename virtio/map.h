@@ -25,13 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VRINGH_PERM_READ  1	/* the host may read */
-#define VRINGH_PERM_WRITE 2	/* the host may write */
-#define VRINGH_PERM_RW	  3
+#define VRINGH_PERM_READ 1  /* the host may read */
+#define VRINGH_PERM_WRITE 2 /* the host may write */
+#define VRINGH_PERM_RW 3
 
 struct vringh_range {
-	uint64_t start, last;	/* the guest's first and last address */
-	uint64_t offset;	/* to be added for ours, modulo 2^64 */
+	uint64_t start, last; /* the guest's first and last address */
+	uint64_t offset;      /* to be added for ours, modulo 2^64 */
 	uint32_t perm;
 };
 

@@ -16,18 +16,18 @@
 
 /* Feature bits, by number (virtio 1.1, section 6). */
 #define VIRTIO_RING_F_INDIRECT_DESC 28
-#define VIRTIO_RING_F_EVENT_IDX	    29
-#define VIRTIO_F_VERSION_1	    32
+#define VIRTIO_RING_F_EVENT_IDX 29
+#define VIRTIO_F_VERSION_1 32
 
-#define VRING_DESC_F_NEXT     1	/* the chain goes on at desc.next */
-#define VRING_DESC_F_WRITE    2	/* the host writes the buffer */
-#define VRING_DESC_F_INDIRECT 4	/* the buffer is a table of descriptors */
+#define VRING_DESC_F_NEXT 1	/* the chain goes on at desc.next */
+#define VRING_DESC_F_WRITE 2	/* the host writes the buffer */
+#define VRING_DESC_F_INDIRECT 4 /* the buffer is a table of descriptors */
 
-#define VRING_AVAIL_F_NO_INTERRUPT 1	/* without EVENT_IDX: don't call */
-#define VRING_USED_F_NO_NOTIFY	   1	/* without EVENT_IDX: don't kick */
+#define VRING_AVAIL_F_NO_INTERRUPT 1 /* without EVENT_IDX: don't call */
+#define VRING_USED_F_NO_NOTIFY 1     /* without EVENT_IDX: don't kick */
 
-#define VRING_MAX_SIZE	      32768
-#define VRING_USED_ALIGN      4096	/* legacy: used starts on a page */
+#define VRING_MAX_SIZE 32768
+#define VRING_USED_ALIGN 4096 /* legacy: used starts on a page */
 
 struct vring_desc {
 	uint64_t addr;
@@ -57,9 +57,9 @@ struct vring {
 	struct vring_desc *desc;
 	struct vring_avail *avail;
 	struct vring_used *used;
-	uint16_t *used_event;	/* guest: call me at this used index */
-	uint16_t *avail_event;	/* host: kick me at this available index */
-	uint32_t mask;		/* size, a power of two, less one */
+	uint16_t *used_event;  /* guest: call me at this used index */
+	uint16_t *avail_event; /* host: kick me at this available index */
+	uint32_t mask;	       /* size, a power of two, less one */
 };
 
 static inline size_t vring_used_offset(uint32_t size)
@@ -72,8 +72,8 @@ static inline size_t vring_used_offset(uint32_t size)
 
 static inline size_t vring_bytes(uint32_t size)
 {
-	return vring_used_offset(size) +
-	       size * sizeof(struct vring_used_elem) + 3 * sizeof(uint16_t);
+	return vring_used_offset(size) + size * sizeof(struct vring_used_elem) +
+	       3 * sizeof(uint16_t);
 }
 
 /* @mem: vring_bytes(@size) bytes, page aligned. */

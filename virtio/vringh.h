@@ -73,19 +73,19 @@
 
 /* What an address is for, which decides what its range must permit. */
 enum vringh_area {
-	VRINGH_DESC,		/* read: the descriptor table */
-	VRINGH_AVAIL,		/* read: the available ring */
-	VRINGH_USED,		/* written: the used ring */
-	VRINGH_TABLE,		/* read: an indirect table */
-	VRINGH_READ,		/* read: a buffer */
-	VRINGH_WRITE,		/* written: a buffer */
+	VRINGH_DESC,  /* read: the descriptor table */
+	VRINGH_AVAIL, /* read: the available ring */
+	VRINGH_USED,  /* written: the used ring */
+	VRINGH_TABLE, /* read: an indirect table */
+	VRINGH_READ,  /* read: a buffer */
+	VRINGH_WRITE, /* written: a buffer */
 	VRINGH_AREAS
 };
 
 /* Memory of ours. */
 struct vringh_span {
 	void *ptr;
-	uint64_t len;		/* bytes */
+	uint64_t len; /* bytes */
 };
 
 struct vringh;
@@ -105,16 +105,16 @@ struct vringh_access {
 
 /* Private to vringh and the accesses; last_avail and last_used may be read. */
 struct vringh {
-	uint64_t desc, avail, used;	/* guest's addresses */
-	const void *memory;		/* for the access */
-	uint32_t size;			/* entries */
-	uint32_t max_chain;		/* descriptors */
-	uint32_t completed;		/* since the last vringh_need_notify */
-	uint16_t avail_idx;		/* as last accepted */
-	uint16_t last_avail;		/* next to take */
-	uint16_t last_used;		/* next to complete */
+	uint64_t desc, avail, used; /* guest's addresses */
+	const void *memory;	    /* for the access */
+	uint32_t size;		    /* entries */
+	uint32_t max_chain;	    /* descriptors */
+	uint32_t completed;	    /* since the last vringh_need_notify */
+	uint16_t avail_idx;	    /* as last accepted */
+	uint16_t last_avail;	    /* next to take */
+	uint16_t last_used;	    /* next to complete */
 	bool v1, indirect, event_idx;
-	uint32_t hint[VRINGH_AREAS];	/* the range that each used last */
+	uint32_t hint[VRINGH_AREAS]; /* the range that each used last */
 	char error[160];
 };
 
@@ -129,9 +129,9 @@ struct vringh_piece {
 
 struct vringh_iov {
 	struct vringh_piece *pieces;
-	uint32_t max, used;	/* pieces: room for, and in the list */
-	uint32_t i, done;	/* the next byte: piece, and offset in it */
-	bool heap;		/* pieces are ours to free */
+	uint32_t max, used; /* pieces: room for, and in the list */
+	uint32_t i, done;   /* the next byte: piece, and offset in it */
+	bool heap;	    /* pieces are ours to free */
 };
 
 /* A completion: vring_used_elem in the machine's byte order. */
@@ -214,10 +214,11 @@ static inline const char *vringh_error(const struct vringh *vrh);
  * impossible addresses are refused here; whether an address is permitted turns
  * out in vringh_iov_pull and vringh_iov_push.
  */
-static __vringh_inline int
-vringh_getdesc(const struct vringh_access *access, struct vringh *vrh,
-	       struct vringh_iov *riov, struct vringh_iov *wiov,
-	       uint32_t *head);
+static __vringh_inline int vringh_getdesc(const struct vringh_access *access,
+					  struct vringh *vrh,
+					  struct vringh_iov *riov,
+					  struct vringh_iov *wiov,
+					  uint32_t *head);
 
 /*
  * Undoes the last @n calls of vringh_getdesc that took something; none of it
@@ -268,10 +269,11 @@ vringh_iov_push(const struct vringh_access *access, struct vringh *vrh,
  * VRINGH_WRITE. 1; 0 at the list's end; -EFAULT, -EACCES. Does not advance; the
  * span is valid until the map changes.
  */
-static __vringh_inline int
-vringh_iov_peek(const struct vringh_access *access, struct vringh *vrh,
-		const struct vringh_iov *iov, enum vringh_area area,
-		struct vringh_span *span);
+static __vringh_inline int vringh_iov_peek(const struct vringh_access *access,
+					   struct vringh *vrh,
+					   const struct vringh_iov *iov,
+					   enum vringh_area area,
+					   struct vringh_span *span);
 
 /*
  * Completes the chain @head, of whose writable buffers @len bytes were written

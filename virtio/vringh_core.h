@@ -53,19 +53,32 @@ __vringh_cold static int vringh_fail_access(struct vringh *vrh, int err,
 
 	/* no error: a word of the ring is split between two ranges */
 	if (!err)
-		return vringh_fail(vrh, -EFAULT, "%s: %" PRIu64 " bytes at 0x%"
-				   PRIx64 " are not in one range", names[area],
-				   len, addr);
-	return vringh_fail(vrh, err, "%s: %" PRIu64 " bytes at 0x%" PRIx64
-			   " %s", names[area], len, addr,
+		return vringh_fail(vrh, -EFAULT,
+				   "%s: %" PRIu64 " bytes at 0x%" PRIx64
+				   " are not in one range",
+				   names[area], len, addr);
+	return vringh_fail(vrh, err,
+			   "%s: %" PRIu64 " bytes at 0x%" PRIx64 " %s",
+			   names[area], len, addr,
 			   err != -EACCES ? "are outside every range" :
 			   area == VRINGH_USED || area == VRINGH_WRITE ?
-			   "may not be written" : "may not be read");
+					    "may not be written" :
+					    "may not be read");
 }
 
 enum vringh_flaw {
-	WRAPS, ORDER, NO_LIST, TOO_LONG, NEXT_RANGE, LOOPS, NESTED,
-	UNASKED, AND_NEXT, NO_ENTRY, PARTIAL, TOO_LARGE,
+	WRAPS,
+	ORDER,
+	NO_LIST,
+	TOO_LONG,
+	NEXT_RANGE,
+	LOOPS,
+	NESTED,
+	UNASKED,
+	AND_NEXT,
+	NO_ENTRY,
+	PARTIAL,
+	TOO_LARGE,
 };
 
 /* Descriptor number @i of the ring's table, or of an indirect one, is wrong. */
@@ -85,18 +98,19 @@ __vringh_cold static int vringh_fail_desc(struct vringh *vrh,
 		[NEXT_RANGE] = { -EINVAL, "has next outside the table" },
 		[LOOPS] = { -ELOOP, "closes a loop: more steps than entries" },
 		[NESTED] = { -EINVAL, "is an indirect table in one" },
-		[UNASKED] = { -EINVAL, "is indirect, which was not negotiated" },
+		[UNASKED] = { -EINVAL,
+			      "is indirect, which was not negotiated" },
 		[AND_NEXT] = { -EINVAL, "is indirect and has a next" },
 		[NO_ENTRY] = { -EINVAL, "is an indirect table of length 0" },
 		[PARTIAL] = { -EINVAL, "is an indirect table whose length is "
-			      "no multiple of 16" },
+				       "no multiple of 16" },
 		[TOO_LARGE] = { -E2BIG, "is an indirect table larger than any "
-				"ring" },
+					"ring" },
 	};
 
-	return vringh_fail(vrh, flaws[flaw].err, "%sdescriptor %" PRIu32
-			   " %s (addr 0x%" PRIx64 ", len %" PRIu32
-			   ", next %u)",
+	return vringh_fail(vrh, flaws[flaw].err,
+			   "%sdescriptor %" PRIu32 " %s (addr 0x%" PRIx64
+			   ", len %" PRIu32 ", next %u)",
 			   area == VRINGH_TABLE ? "indirect " : "", i,
 			   flaws[flaw].text, desc->addr, desc->len, desc->next);
 }
@@ -106,16 +120,20 @@ __vringh_cold static int vringh_fail_index(struct vringh *vrh, uint16_t idx)
 	const uint16_t ahead = idx - vrh->last_avail;
 
 	if (ahead > VRING_MAX_SIZE)
-		return vringh_fail(vrh, -EPROTO, "available index went back "
-				   "from %u to %u", vrh->last_avail, idx);
+		return vringh_fail(vrh, -EPROTO,
+				   "available index went back "
+				   "from %u to %u",
+				   vrh->last_avail, idx);
 	if (ahead > vrh->size)
-		return vringh_fail(vrh, -EPROTO, "available index %u is %u "
-				   "ahead of %u, in a ring of %" PRIu32, idx,
-				   ahead, vrh->last_avail, vrh->size);
-	return vringh_fail(vrh, -EPROTO, "available index %u is %u ahead of "
-			   "%u completed, in a ring of %" PRIu32, idx,
-			   (uint16_t)(idx - vrh->last_used), vrh->last_used,
-			   vrh->size);
+		return vringh_fail(vrh, -EPROTO,
+				   "available index %u is %u "
+				   "ahead of %u, in a ring of %" PRIu32,
+				   idx, ahead, vrh->last_avail, vrh->size);
+	return vringh_fail(vrh, -EPROTO,
+			   "available index %u is %u ahead of "
+			   "%u completed, in a ring of %" PRIu32,
+			   idx, (uint16_t)(idx - vrh->last_used),
+			   vrh->last_used, vrh->size);
 }
 
 static inline const char *vringh_error(const struct vringh *vrh)
@@ -156,9 +174,9 @@ static __vringh_inline void vringh_load_desc(const struct vringh *vrh,
 }
 
 /* Byte by byte: an indirect table may lie anywhere, and in several ranges. */
-static __vringh_inline int vringh_gather_desc(const struct vringh_access *access,
-					      struct vringh *vrh, uint64_t addr,
-					      struct vring_desc *desc)
+static __vringh_inline int
+vringh_gather_desc(const struct vringh_access *access, struct vringh *vrh,
+		   uint64_t addr, struct vring_desc *desc)
 {
 	struct vring_desc copy;
 	struct vringh_span span;
@@ -179,11 +197,9 @@ static __vringh_inline int vringh_gather_desc(const struct vringh_access *access
 	return 0;
 }
 
-static __vringh_inline int vringh_read_desc(const struct vringh_access *access,
-					    struct vringh *vrh,
-					    enum vringh_area area,
-					    uint64_t addr,
-					    struct vring_desc *desc)
+static __vringh_inline int
+vringh_read_desc(const struct vringh_access *access, struct vringh *vrh,
+		 enum vringh_area area, uint64_t addr, struct vring_desc *desc)
 {
 	struct vringh_span span;
 	int err;
@@ -216,13 +232,15 @@ static inline int vringh_check_area(const struct vringh_access *access,
 	struct vringh_span span;
 
 	if (addr % align)
-		return vringh_fail(vrh, -EINVAL, "0x%" PRIx64 ": part %d of the "
-				   "ring is not aligned to %" PRIu64, addr,
-				   area, align);
+		return vringh_fail(vrh, -EINVAL,
+				   "0x%" PRIx64 ": part %d of the "
+				   "ring is not aligned to %" PRIu64,
+				   addr, area, align);
 	if (len - 1 > UINT64_MAX - addr)
-		return vringh_fail(vrh, -EINVAL, "0x%" PRIx64 ": part %d of the "
-				   "ring goes past the end of addresses", addr,
-				   area);
+		return vringh_fail(vrh, -EINVAL,
+				   "0x%" PRIx64 ": part %d of the "
+				   "ring goes past the end of addresses",
+				   addr, area);
 	for (uint64_t got = 0; got < len; got += span.len) {
 		int err = access->translate(vrh, area, addr + got, len - got,
 					    &span);
@@ -245,19 +263,25 @@ static inline int vringh_init(const struct vringh_access *access,
 	int err;
 
 	*vrh = (struct vringh){
-		.desc = desc, .avail = avail, .used = used,
-		.memory = memory, .size = size, .max_chain = size,
+		.desc = desc,
+		.avail = avail,
+		.used = used,
+		.memory = memory,
+		.size = size,
+		.max_chain = size,
 		.v1 = features >> VIRTIO_F_VERSION_1 & 1,
 		.indirect = features >> VIRTIO_RING_F_INDIRECT_DESC & 1,
 		.event_idx = features >> VIRTIO_RING_F_EVENT_IDX & 1,
 	};
 	if (features & ~known)
-		return vringh_fail(vrh, -EINVAL, "features 0x%" PRIx64
-				   " are not known", features & ~known);
+		return vringh_fail(vrh, -EINVAL,
+				   "features 0x%" PRIx64 " are not known",
+				   features & ~known);
 	if (!size || size & (size - 1) || size > VRING_MAX_SIZE)
-		return vringh_fail(vrh, -EINVAL, "size %" PRIu32 " is not a "
-				   "power of two up to %u", size,
-				   VRING_MAX_SIZE);
+		return vringh_fail(vrh, -EINVAL,
+				   "size %" PRIu32 " is not a "
+				   "power of two up to %u",
+				   size, VRING_MAX_SIZE);
 	err = vringh_check_area(access, vrh, VRINGH_DESC, desc,
 				size * sizeof(struct vring_desc), 16);
 	if (!err)
@@ -266,16 +290,18 @@ static inline int vringh_init(const struct vringh_access *access,
 	if (!err)
 		err = vringh_check_area(access, vrh, VRINGH_USED, used,
 					size * sizeof(struct vring_used_elem) +
-					3 * sizeof(uint16_t), 4);
+						3 * sizeof(uint16_t),
+					4);
 	return err;
 }
 
 static inline int vringh_set_max_chain(struct vringh *vrh, uint32_t n)
 {
 	if (!n || n > VRING_MAX_SIZE)
-		return vringh_fail(vrh, -EINVAL, "chains of %" PRIu32
-				   " descriptors: not 1 to %u", n,
-				   VRING_MAX_SIZE);
+		return vringh_fail(vrh, -EINVAL,
+				   "chains of %" PRIu32
+				   " descriptors: not 1 to %u",
+				   n, VRING_MAX_SIZE);
 	vrh->max_chain = n;
 	return 0;
 }
@@ -284,7 +310,8 @@ static inline int vringh_set_base(struct vringh *vrh, uint16_t last_avail,
 				  uint16_t last_used)
 {
 	if ((uint16_t)(last_avail - last_used) > vrh->size)
-		return vringh_fail(vrh, -EINVAL, "%u chains taken and %u "
+		return vringh_fail(vrh, -EINVAL,
+				   "%u chains taken and %u "
 				   "completed, in a ring of %" PRIu32,
 				   last_avail, last_used, vrh->size);
 	vrh->avail_idx = last_avail;
@@ -353,11 +380,12 @@ __vringh_cold static int vringh_iov_grow(struct vringh *vrh,
 	uint32_t max = iov->max < 8 ? 8 : iov->max * 2;
 	struct vringh_piece *pieces;
 
-	pieces = realloc(iov->heap ? iov->pieces : NULL,
-			 max * sizeof(*pieces));
+	pieces = realloc(iov->heap ? iov->pieces : NULL, max * sizeof(*pieces));
 	if (!pieces)
-		return vringh_fail(vrh, -ENOMEM, "no memory for a list of %"
-				   PRIu32 " buffers", max);
+		return vringh_fail(vrh, -ENOMEM,
+				   "no memory for a list of %" PRIu32
+				   " buffers",
+				   max);
 	if (!iov->heap && iov->used)
 		memcpy(pieces, iov->pieces, iov->used * sizeof(*pieces));
 	iov->pieces = pieces;
@@ -448,9 +476,9 @@ vringh_iov_push(const struct vringh_access *access, struct vringh *vrh,
 struct vringh_walk {
 	uint64_t table;
 	uint32_t entries;
-	uint32_t i;		/* the first of the chain */
-	uint32_t total;		/* buffers */
-	bool writable;		/* one of them was */
+	uint32_t i;	/* the first of the chain */
+	uint32_t total; /* buffers */
+	bool writable;	/* one of them was */
 };
 
 static inline int vringh_enter_table(struct vringh *vrh, uint32_t i,
@@ -610,11 +638,9 @@ __vringh_cold static int vringh_untake(struct vringh *vrh, int err,
 	return err;
 }
 
-static __vringh_inline int vringh_getdesc(const struct vringh_access *access,
-					  struct vringh *vrh,
-					  struct vringh_iov *riov,
-					  struct vringh_iov *wiov,
-					  uint32_t *head)
+static __vringh_inline int
+vringh_getdesc(const struct vringh_access *access, struct vringh *vrh,
+	       struct vringh_iov *riov, struct vringh_iov *wiov, uint32_t *head)
 {
 	const uint32_t mask = vrh->size - 1;
 	struct vringh_walk walk;
@@ -629,15 +655,17 @@ static __vringh_inline int vringh_getdesc(const struct vringh_access *access,
 	}
 	entry = vringh_word(access, vrh, VRINGH_AVAIL,
 			    vrh->avail + offsetof(struct vring_avail, ring) +
-			    (vrh->last_avail & mask) * sizeof(*entry),
+				    (vrh->last_avail & mask) * sizeof(*entry),
 			    sizeof(*entry), &err);
 	if (vringh_unlikely(err))
 		return err;
 	*head = vring16(vrh->v1, READ_ONCE(*entry));
 	vrh->last_avail++;
 	if (vringh_unlikely(*head > mask))
-		return vringh_fail(vrh, -EINVAL, "head %" PRIu32 " in a ring "
-				   "of %" PRIu32, *head, vrh->size);
+		return vringh_fail(vrh, -EINVAL,
+				   "head %" PRIu32 " in a ring "
+				   "of %" PRIu32,
+				   *head, vrh->size);
 	if (riov) {
 		riov->used = 0;
 		vringh_iov_reset(riov);
@@ -649,7 +677,8 @@ static __vringh_inline int vringh_getdesc(const struct vringh_access *access,
 	if (!riov && !wiov)
 		return 1;
 
-	walk = (struct vringh_walk){ .table = vrh->desc, .entries = vrh->size,
+	walk = (struct vringh_walk){ .table = vrh->desc,
+				     .entries = vrh->size,
 				     .i = *head };
 	err = vringh_walk_table(access, vrh, VRINGH_DESC, &walk, riov, wiov);
 	if (vringh_unlikely(err > 0))
@@ -671,19 +700,23 @@ vringh_complete_multi(const struct vringh_access *access, struct vringh *vrh,
 	int err;
 
 	if (vringh_unlikely(n != 1 && n > vrh->size))
-		return vringh_fail(vrh, -EINVAL, "%" PRIu32 " completions in a "
-				   "ring of %" PRIu32, n, vrh->size);
+		return vringh_fail(vrh, -EINVAL,
+				   "%" PRIu32 " completions in a "
+				   "ring of %" PRIu32,
+				   n, vrh->size);
 	for (uint32_t i = 0; i < n; i++) {
 		struct vring_used_elem *elem;
 
 		if (vringh_unlikely(used[i].head > mask))
-			return vringh_fail(vrh, -EINVAL, "completion of head %"
-					   PRIu32 " in a ring of %" PRIu32,
+			return vringh_fail(vrh, -EINVAL,
+					   "completion of head %" PRIu32
+					   " in a ring of %" PRIu32,
 					   used[i].head, vrh->size);
-		elem = vringh_word(access, vrh, VRINGH_USED, vrh->used +
-				   offsetof(struct vring_used, ring) +
-				   ((vrh->last_used + i) & mask) *
-				   sizeof(*elem), sizeof(*elem), &err);
+		elem = vringh_word(
+			access, vrh, VRINGH_USED,
+			vrh->used + offsetof(struct vring_used, ring) +
+				((vrh->last_used + i) & mask) * sizeof(*elem),
+			sizeof(*elem), &err);
 		if (vringh_unlikely(err))
 			return err;
 		WRITE_ONCE(elem->id, vring32(vrh->v1, used[i].head));
@@ -730,8 +763,11 @@ vringh_need_notify(const struct vringh_access *access, struct vringh *vrh)
 	 */
 	smp_mb();
 	p = vringh_word(access, vrh, VRINGH_AVAIL,
-			vrh->avail + (vrh->event_idx ? used_event :
-			offsetof(struct vring_avail, flags)), sizeof(*p), &err);
+			vrh->avail +
+				(vrh->event_idx ?
+					 used_event :
+					 offsetof(struct vring_avail, flags)),
+			sizeof(*p), &err);
 	if (vringh_unlikely(err))
 		return err;
 	val = vring16(vrh->v1, READ_ONCE(*p));

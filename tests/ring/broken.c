@@ -11,24 +11,24 @@
 #include <unistd.h>
 
 enum fault {
-	LOST,		/* the guest believes that it has added it */
-	REPEATED,	/* the guest gets it back twice */
-	USED_TWICE,	/* the host is given it twice */
-	REORDERED,	/* the host is given the next one first */
-	BAD_LENGTH,	/* the host is given another length */
-	BAD_USED,	/* the guest is told another length used */
-	BAD_ADDRESS,	/* the host is given the address of no buffer */
-	BAD_DATA,	/* the guest is told another buffer's name */
-	BAD_CONTENT,	/* the host is given the buffer's bytes changed */
-	STUCK,		/* the host finds nothing from here on */
-	STUCK_IN_CALL,	/* the host never comes back from use_buf */
-	STOPPED,	/* a child stops the process while the host is in use_buf */
+	LOST,	       /* the guest believes that it has added it */
+	REPEATED,      /* the guest gets it back twice */
+	USED_TWICE,    /* the host is given it twice */
+	REORDERED,     /* the host is given the next one first */
+	BAD_LENGTH,    /* the host is given another length */
+	BAD_USED,      /* the guest is told another length used */
+	BAD_ADDRESS,   /* the host is given the address of no buffer */
+	BAD_DATA,      /* the guest is told another buffer's name */
+	BAD_CONTENT,   /* the host is given the buffer's bytes changed */
+	STUCK,	       /* the host finds nothing from here on */
+	STUCK_IN_CALL, /* the host never comes back from use_buf */
+	STOPPED, /* a child stops the process while the host is in use_buf */
 	NONE,
 };
 static const char *const faults[] = {
-	"LOST", "REPEATED", "USED_TWICE", "REORDERED", "BAD_LENGTH",
-	"BAD_USED", "BAD_ADDRESS", "BAD_DATA", "BAD_CONTENT", "STUCK",
-	"STUCK_IN_CALL", "STOPPED",
+	"LOST",	       "REPEATED", "USED_TWICE",    "REORDERED",
+	"BAD_LENGTH",  "BAD_USED", "BAD_ADDRESS",   "BAD_DATA",
+	"BAD_CONTENT", "STUCK",	   "STUCK_IN_CALL", "STOPPED",
 };
 static enum fault fault = NONE;
 
@@ -44,14 +44,14 @@ __attribute__((constructor)) static void choose(void)
 }
 
 #define add_inbuf whole_add_inbuf
-#define get_buf	  whole_get_buf
-#define use_buf	  whole_use_buf
+#define get_buf whole_get_buf
+#define use_buf whole_use_buf
 #include "../../ring.c"
 #undef add_inbuf
 #undef get_buf
 #undef use_buf
 
-#define AT 500	/* the number of the buffer with the fault */
+#define AT 500 /* the number of the buffer with the fault */
 
 int add_inbuf(unsigned len, void *buf, void *data)
 {

@@ -39,9 +39,11 @@ static char *space;
 static uint64_t added, used, got;
 
 #define wrong(fmt, ...)                                                        \
-	check(false, "size %u, counters from %u, after %" PRIu64 " added, %"   \
-	      PRIu64 " used, %" PRIu64 " got back: " fmt, config.ring_size,    \
-	      config.origin, added, used, got, ##__VA_ARGS__)
+	check(false,                                                           \
+	      "size %u, counters from %u, after %" PRIu64 " added, %" PRIu64   \
+	      " used, %" PRIu64 " got back: " fmt,                             \
+	      config.ring_size, config.origin, added, used, got,               \
+	      ##__VA_ARGS__)
 
 static void *buf_of(uint64_t seq)
 {
@@ -198,8 +200,8 @@ static void operations(void)
 	fresh();
 	while (left) {
 		unsigned n = 1 + random32(&random) % burst;
-		bool (*step)(void) = (bool (*[])(void)){ add, use,
-							 get }[random32(&random) % 3];
+		bool (*step)(void) = (bool (*[])(
+			void)){ add, use, get }[random32(&random) % 3];
 
 		for (; n && left && step(); n--)
 			left--;
@@ -276,17 +278,19 @@ static void over(const char *name, void (*behaviour)(void),
 		 const unsigned *sizes)
 {
 	/* up to the wraps of 16 and 32 bits, and far from them */
-	static const uint32_t origins[] = { 0, 0x7ffe, 0xfff0, 0xfffe,
-					    0x7ffffffe, 0xfffffff0,
+	static const uint32_t origins[] = { 0,	       0x7ffe,	   0xfff0,
+					    0xfffe,    0x7ffffffe, 0xfffffff0,
 					    0xfffffffe };
 
 	for (; *sizes && !tap.wrong; sizes++) {
-		if (*sizes < ring_info.min_size || *sizes > ring_info.max_size ||
+		if (*sizes < ring_info.min_size ||
+		    *sizes > ring_info.max_size ||
 		    (ring_info.power_of_two && (*sizes & (*sizes - 1))))
 			continue;
 		config.ring_size = *sizes;
 		for (unsigned i = 0;
-		     i < sizeof(origins) / sizeof(*origins) && !tap.wrong; i++) {
+		     i < sizeof(origins) / sizeof(*origins) && !tap.wrong;
+		     i++) {
 			config.origin = origins[i];
 			behaviour();
 		}
@@ -302,20 +306,30 @@ static void check_name(void)
 	size_t len = file ? strcspn(file + 1, ".") : 0;
 
 	check(len && len == strlen(ring_info.name) &&
-	      !strncmp(file + 1, ring_info.name, len),
+		      !strncmp(file + 1, ring_info.name, len),
 	      "%s: set .name in ring_info", program_invocation_short_name);
 	report("contract of %s: its name is that of its file", ring_info.name);
 }
 
 int main(void)
 {
-	const unsigned sizes[] = { 1, 2, 3, 4, 5, 100, 256, 1000,
-				   ring_info.max_size, 0 };
+	const unsigned sizes[] = {
+		1, 2, 3, 4, 5, 100, 256, 1000, ring_info.max_size, 0
+	};
 	const unsigned few[] = { 1, 2, 3, 4, 5, 100, 256, 0 };
 	/* a ring of all memory takes long to fill */
-	const unsigned small[] = { 1, 2, 3, 4, 5, 100, 256, 1000,
-				   ring_info.max_size < 1 << 17 ?
-				   ring_info.max_size : 1 << 17, 0 };
+	const unsigned small[] = {
+		1,
+		2,
+		3,
+		4,
+		5,
+		100,
+		256,
+		1000,
+		ring_info.max_size < 1 << 17 ? ring_info.max_size : 1 << 17,
+		0
+	};
 
 	check_name();
 	if (!ring_info.addresses) {
@@ -329,10 +343,9 @@ int main(void)
 
 	start_watch();
 	over("exactly its size fits, one more is refused", capacity, small);
-	over("alloc_ring starts anew, whatever the run before left", anew,
-	     few);
-	over("many operations, each buffer back once and in order",
-	     operations, sizes);
+	over("alloc_ring starts anew, whatever the run before left", anew, few);
+	over("many operations, each buffer back once and in order", operations,
+	     sizes);
 	if (ring_info.notifies)
 		over("a notification when asked for, and only then",
 		     notifications, small);
@@ -342,8 +355,8 @@ int main(void)
 
 		check(!fault, "%s", fault);
 		report("contract of %s: whatever the other side writes, the %s "
-		       "keeps to its tables", ring_info.name,
-		       guest ? "guest" : "host");
+		       "keeps to its tables",
+		       ring_info.name, guest ? "guest" : "host");
 	}
 	return finish();
 }

@@ -23,19 +23,19 @@
 #include "lib/random.h"
 
 enum fault {
-	DELAY,		/* some shared accesses are late by up to 50 us */
-	STOP,		/* a side stands still for 100 ms, wherever it is */
-	SPURIOUS,	/* eventfds hold tokens from the start, and get more */
-	FAULT_EINTR,	/* a read or write of an eventfd was interrupted */
-	FAULT_EAGAIN,	/* a read or write of an eventfd would have waited */
-	STORM,		/* every thread gets a signal 1000 times a second */
-	MOVE,		/* sides are moved from CPU to CPU */
-	REFUSE,		/* refuse=N: call N for memory, a thread, a file fails */
+	DELAY,	      /* some shared accesses are late by up to 50 us */
+	STOP,	      /* a side stands still for 100 ms, wherever it is */
+	SPURIOUS,     /* eventfds hold tokens from the start, and get more */
+	FAULT_EINTR,  /* a read or write of an eventfd was interrupted */
+	FAULT_EAGAIN, /* a read or write of an eventfd would have waited */
+	STORM,	      /* every thread gets a signal 1000 times a second */
+	MOVE,	      /* sides are moved from CPU to CPU */
+	REFUSE,	      /* refuse=N: call N for memory, a thread, a file fails */
 	NR_FAULTS
 };
 static const char *const words[NR_FAULTS] = {
-	"delay", "stop", "spurious", "eintr", "eagain", "storm", "move",
-	"refuse",
+	"delay",  "stop",  "spurious", "eintr",
+	"eagain", "storm", "move",     "refuse",
 };
 static bool on[NR_FAULTS];
 static unsigned long done[NR_FAULTS];
@@ -90,7 +90,7 @@ int faulty_refuse(int error)
 /* ---- Eventfds ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int fds[2] = { -1, -1 };		/* under the lock */
+static int fds[2] = { -1, -1 }; /* under the lock */
 static const uint64_t token = 1;
 
 static bool known(int fd)
@@ -156,7 +156,7 @@ ssize_t faulty_write(int fd, const void *buf, size_t size)
 
 /* ---- Threads ---- */
 
-static pid_t tids[2];	/* of the guest and the host; 0: not there */
+static pid_t tids[2]; /* of the guest and the host; 0: not there */
 static unsigned nr_threads;
 
 struct start {
@@ -249,8 +249,10 @@ static void *mischief(void *unused)
 
 		if (on[STORM]) {
 			send(getpid(), SIGALRM);
-			send(__atomic_load_n(&tids[0], __ATOMIC_RELAXED), SIGALRM);
-			send(__atomic_load_n(&tids[1], __ATOMIC_RELAXED), SIGALRM);
+			send(__atomic_load_n(&tids[0], __ATOMIC_RELAXED),
+			     SIGALRM);
+			send(__atomic_load_n(&tids[1], __ATOMIC_RELAXED),
+			     SIGALRM);
 		}
 		if (on[STOP] && (ms == 2 || random32(&s) % 256 == 0))
 			send(tid, SIGUSR1);
@@ -313,8 +315,9 @@ __attribute__((constructor)) static void start(void)
 	parse(list);
 	clock_gettime(CLOCK_REALTIME, &ts);
 	seed = number ? strtoull(number, NULL, 10) : (uint64_t)ts.tv_nsec;
-	fprintf(stderr, "faults: RINGTEST_FAULTS=%s RINGTEST_SEED=%" PRIu64 "\n",
-		list, seed);
+	fprintf(stderr,
+		"faults: RINGTEST_FAULTS=%s RINGTEST_SEED=%" PRIu64 "\n", list,
+		seed);
 	atexit(tell);
 
 	/* without SA_RESTART: calls are interrupted */

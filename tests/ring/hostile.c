@@ -28,11 +28,11 @@
 enum { GUEST, HOST };
 
 #define AROUND ((size_t)4 << 20)
-#define SLACK  0xa5
+#define SLACK 0xa5
 
 static struct block {
 	unsigned char *start, *copy;
-	size_t size, room;	/* asked for; in whole pages */
+	size_t size, room; /* asked for; in whole pages */
 } blocks[16];
 static unsigned nr_blocks;
 
@@ -60,7 +60,8 @@ void *alloc_pages(size_t size)
 	if (all == MAP_FAILED ||
 	    mprotect(all + AROUND, room, PROT_READ | PROT_WRITE))
 		die(EXIT_FAILED, "no memory for the ring: %zu bytes", size);
-	*b = (struct block){ .start = (void *)(all + AROUND), .size = size,
+	*b = (struct block){ .start = (void *)(all + AROUND),
+			     .size = size,
 			     .room = room };
 	memset(b->start + size, SLACK, room - size);
 	nr_blocks++;
@@ -161,7 +162,7 @@ static void scribble(struct block *b)
 		}
 }
 
-static bool *orderly;	/* it ended by exit() or die(), not by a sanitizer */
+static bool *orderly; /* it ended by exit() or die(), not by a sanitizer */
 
 static void note_end(void)
 {
@@ -220,9 +221,10 @@ static const char *attack(int victim, uint32_t size)
 			continue;
 		if (!WIFSIGNALED(status))
 			return "writes behind a table";
-		snprintf(fault, sizeof(fault), "size %u: ended by signal %d "
-			 "(%s)", size, WTERMSIG(status),
-			 strsignal(WTERMSIG(status)));
+		snprintf(fault, sizeof(fault),
+			 "size %u: ended by signal %d "
+			 "(%s)",
+			 size, WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return fault;
 	}
 	return NULL;

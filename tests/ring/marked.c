@@ -38,14 +38,14 @@ struct touch {
 };
 
 static struct byte {
-	uintptr_t addr;			/* 0: free */
-	bool touched[2], written;	/* by a side; by either */
-	struct touch plain[2];		/* the first of each side; pc 0: none */
-} *bytes;
-#define NR_BYTES (1u << 18)		/* far more than the rings below have */
+	uintptr_t addr;		  /* 0: free */
+	bool touched[2], written; /* by a side; by either */
+	struct touch plain[2];	  /* the first of each side; pc 0: none */
+} * bytes;
+#define NR_BYTES (1u << 18) /* far more than the rings below have */
 static unsigned nr_used;
 
-static bool compiled_for_it;		/* there is something that calls us */
+static bool compiled_for_it; /* there is something that calls us */
 static const char *stack_end;
 
 static struct byte *byte_at(uintptr_t addr)
@@ -78,7 +78,8 @@ static void touch(const void *p, size_t size, bool write, uintptr_t plain_pc)
 		b->touched[side] = true;
 		b->written |= write;
 		if (plain_pc && !b->plain[side].pc)
-			b->plain[side] = (struct touch){ calling, plain_pc, write };
+			b->plain[side] =
+				(struct touch){ calling, plain_pc, write };
 	}
 }
 
@@ -136,30 +137,31 @@ void *__tsan_memset(void *to, int c, size_t size)
 		touch(p, bits / 8, false, 0);                                  \
 		return *(uint##bits##_t *)p;                                   \
 	}                                                                      \
-	void __tsan_atomic##bits##_store(void *p, uint##bits##_t v, int order);\
+	void __tsan_atomic##bits##_store(void *p, uint##bits##_t v,            \
+					 int order);                           \
 	void __tsan_atomic##bits##_store(void *p, uint##bits##_t v, int order) \
 	{                                                                      \
 		(void)order;                                                   \
 		touch(p, bits / 8, true, 0);                                   \
 		*(uint##bits##_t *)p = v;                                      \
 	}                                                                      \
-	uint##bits##_t __tsan_atomic##bits##_exchange(void *p,                 \
-						uint##bits##_t v, int order);  \
-	uint##bits##_t __tsan_atomic##bits##_exchange(void *p,                 \
-						uint##bits##_t v, int order)   \
+	uint##bits##_t __tsan_atomic##bits##_exchange(                         \
+		void *p, uint##bits##_t v, int order);                         \
+	uint##bits##_t __tsan_atomic##bits##_exchange(                         \
+		void *p, uint##bits##_t v, int order)                          \
 	{                                                                      \
 		uint##bits##_t was = __tsan_atomic##bits##_load(p, order);     \
-									       \
+                                                                               \
 		__tsan_atomic##bits##_store(p, v, order);                      \
 		return was;                                                    \
 	}                                                                      \
-	uint##bits##_t __tsan_atomic##bits##_fetch_add(void *p,                \
-						uint##bits##_t v, int order);  \
-	uint##bits##_t __tsan_atomic##bits##_fetch_add(void *p,                \
-						uint##bits##_t v, int order)   \
+	uint##bits##_t __tsan_atomic##bits##_fetch_add(                        \
+		void *p, uint##bits##_t v, int order);                         \
+	uint##bits##_t __tsan_atomic##bits##_fetch_add(                        \
+		void *p, uint##bits##_t v, int order)                          \
 	{                                                                      \
 		uint##bits##_t was = __tsan_atomic##bits##_load(p, order);     \
-									       \
+                                                                               \
 		__tsan_atomic##bits##_store(p, was + v, order);                \
 		return was;                                                    \
 	}
@@ -207,7 +209,7 @@ void __tsan_init(void)
 		side = NEITHER;                                                \
 	} while (0)
 
-static char *space;		/* buffers have addresses, and no memory */
+static char *space; /* buffers have addresses, and no memory */
 
 static void guest_part(unsigned n, uint64_t *added)
 {
@@ -282,8 +284,8 @@ static bool tell(const struct touch *plain, enum side who)
 		}
 	}
 	self[len < 0 ? 0 : len] = 0;
-	snprintf(command, sizeof(command), "addr2line -e '%s' 0x%" PRIxPTR
-		 " 2>/dev/null", self,
+	snprintf(command, sizeof(command),
+		 "addr2line -e '%s' 0x%" PRIxPTR " 2>/dev/null", self,
 		 plain->pc - (uintptr_t)&__executable_start);
 	f = strchr(self, '\'') ? NULL : popen(command, "r");
 	if (!f || !fgets(line, sizeof(line), f) || *line == '?')
@@ -292,9 +294,10 @@ static bool tell(const struct touch *plain, enum side who)
 	if (f)
 		pclose(f);
 	note("%s, the %s's, %s memory that the %s touches too, without "
-	     "lib/barrier.h: %s", plain->in, who == GUEST ? "guest" : "host",
-	     plain->write ? "writes" : "reads",
-	     who == GUEST ? "host" : "guest", line);
+	     "lib/barrier.h: %s",
+	     plain->in, who == GUEST ? "guest" : "host",
+	     plain->write ? "writes" : "reads", who == GUEST ? "host" : "guest",
+	     line);
 	return true;
 }
 

@@ -37,7 +37,7 @@ static inline long spin_write(int fd)
 	return 8;
 }
 
-#define eventfd(count, flags)	spin_open()
-#define read(fd, count, size)	((void)(count), spin_read(fd))
-#define write(fd, count, size)	((void)(count), spin_write(fd))
-#define close(fd)		((void)(fd))
+#define eventfd(count, flags) spin_open()
+#define read(fd, count, size) ((void)(count), spin_read(fd))
+#define write(fd, count, size) ((void)(count), spin_write(fd))
+#define close(fd) ((void)(fd))

@@ -38,7 +38,8 @@ static void look(int sig)
 	seen = nr_calls;
 	if (looks < CALL_LIMIT_S)
 		return;
-	len = snprintf(text, sizeof(text), "not ok %u - %s: %s does not come "
+	len = snprintf(text, sizeof(text),
+		       "not ok %u - %s: %s does not come "
 		       "back (size %u, counters from %u, call %llu)\n1..%u\n",
 		       tap.reported + 1, ring_info.name, calling,
 		       config.ring_size, config.origin,

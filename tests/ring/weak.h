@@ -11,12 +11,27 @@
 			 ".popsection")
 
 #define weak_smp_load_acquire(p)                                               \
-	({ edge_is_live(); __atomic_load_n((p), __ATOMIC_RELAXED); })
+	({                                                                     \
+		edge_is_live();                                                \
+		__atomic_load_n((p), __ATOMIC_RELAXED);                        \
+	})
 #define weak_smp_store_release(p, v)                                           \
-	({ edge_is_live(); __atomic_store_n((p), (v), __ATOMIC_RELAXED); })
+	({                                                                     \
+		edge_is_live();                                                \
+		__atomic_store_n((p), (v), __ATOMIC_RELAXED);                  \
+	})
 #define weak_smp_add_release(p, v)                                             \
-	({ edge_is_live(); __atomic_fetch_add((p), (v), __ATOMIC_RELAXED); })
+	({                                                                     \
+		edge_is_live();                                                \
+		__atomic_fetch_add((p), (v), __ATOMIC_RELAXED);                \
+	})
 #define weak_smp_xchg_acquire(p, v)                                            \
-	({ edge_is_live(); __atomic_exchange_n((p), (v), __ATOMIC_RELAXED); })
+	({                                                                     \
+		edge_is_live();                                                \
+		__atomic_exchange_n((p), (v), __ATOMIC_RELAXED);               \
+	})
 #define weak_smp_mb()                                                          \
-	({ edge_is_live(); __asm__ volatile("" ::: "memory"); })
+	({                                                                     \
+		edge_is_live();                                                \
+		__asm__ volatile("" ::: "memory");                             \
+	})

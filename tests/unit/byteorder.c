@@ -66,11 +66,12 @@ static void ring(bool v1)
 	vringh_iov_init(&riov, pieces, 1);
 	vringh_iov_init(&wiov, pieces + 1, 1);
 	good(vringh_getdesc(&vringh_kern, &vrh, &riov, &wiov, &head) == 1 &&
-	     head == 0 && !riov.used && wiov.pieces[0].len == 0x0304,
+		     head == 0 && !riov.used && wiov.pieces[0].len == 0x0304,
 	     "the first chain");
 	good(vringh_getdesc(&vringh_kern, &vrh, &riov, &wiov, &head) == 1 &&
-	     head == 1 && riov.pieces[0].len == 0x0102 &&
-	     riov.pieces[0].addr == (uintptr_t)mem + 8192, "the second chain");
+		     head == 1 && riov.pieces[0].len == 0x0102 &&
+		     riov.pieces[0].addr == (uintptr_t)mem + 8192,
+	     "the second chain");
 	good(vringh_notify_enable(&vringh_kern, &vrh) == 1, "it is empty");
 	bytes(little, used + 4 + 4 * 8, 2, 2, "avail_event");
 	good(!vringh_complete(&vringh_kern, &vrh, 1, 0x01020304), "completing");
@@ -81,7 +82,8 @@ static void ring(bool v1)
 	good(!vringh_complete(&vringh_kern, &vrh, 0, 5), "completing");
 	good(vringh_need_notify(&vringh_kern, &vrh) == 1, "no call");
 	good(vdriver_get(&drv, &back, &len) == 1 && back == mem + 1 &&
-	     len == 0x01020304, "the first comes back");
+		     len == 0x01020304,
+	     "the first comes back");
 	good(vdriver_get(&drv, &back, &len) == 1 && back == mem && len == 5,
 	     "the second comes back");
 

@@ -16,13 +16,15 @@ static bool meant(uint16_t event, uint16_t next, uint32_t since)
 
 int main(void)
 {
-	static const uint16_t edges[] = { 0, 1, 2, 3, 254, 255, 256, 32766,
-					  32767, 32768, 32769, 65279, 65280,
-					  65533, 65534, 65535 };
-	static const uint32_t counts[] = { 0, 1, 2, 3, 255, 256, 257, 32767,
-					   32768, 32769, 65534, 65535, 65536,
-					   65537, 131072, 0x7fffffff,
-					   0x80000000, 0xffffffff };
+	static const uint16_t edges[] = { 0,	 1,	2,     3,
+					  254,	 255,	256,   32766,
+					  32767, 32768, 32769, 65279,
+					  65280, 65533, 65534, 65535 };
+	static const uint32_t counts[] = {
+		0,     1,     2,      3,	  255,	      256,
+		257,   32767, 32768,  32769,	  65534,      65535,
+		65536, 65537, 131072, 0x7fffffff, 0x80000000, 0xffffffff
+	};
 	const int n = sizeof(edges) / sizeof(*edges);
 	const int m = sizeof(counts) / sizeof(*counts);
 	bool explicit;
@@ -31,7 +33,7 @@ int main(void)
 		for (uint32_t event = 0; event < 65536; event++)
 			for (int k = 0; k < m; k++)
 				check(need_event(event, edges[i], counts[k]) ==
-				      meant(event, edges[i], counts[k]),
+					      meant(event, edges[i], counts[k]),
 				      "event %u, next %u, since %u", event,
 				      edges[i], counts[k]);
 	report("notification rule: every event, next at each 16-bit edge");

@@ -24,7 +24,7 @@ static const char *written(int fd)
 		return "cannot be opened";
 	for (int i = 0; i < 100000; i++)
 		putc('x', f);
-	errno = ENOTTY;		/* of some other call since */
+	errno = ENOTTY; /* of some other call since */
 	why = flush(f);
 	fclose(f);
 	return why ? why : "";
@@ -50,8 +50,9 @@ int main(void)
 	gives(EMFILE, "Too many open files; raise ulimit -n");
 	gives(ENOSPC, "No space left on device; make room there, or write "
 		      "elsewhere");
-	gives(EAGAIN, "Resource temporarily unavailable; raise ulimit -u or the "
-		      "container's pids.max, or free memory");
+	gives(EAGAIN,
+	      "Resource temporarily unavailable; raise ulimit -u or the "
+	      "container's pids.max, or free memory");
 	report("a reason has the remedy that fits");
 	gives(ENOENT, "No such file or directory");
 	gives(EACCES, "Permission denied");

@@ -13,13 +13,14 @@ static const uint32_t sizes[] = { 1, 2, 3, 5, 16, 17, 100, 1000 };
 #define NR_SIZES (sizeof(sizes) / sizeof(*sizes))
 
 static struct ptr_ring ring;
-static uint64_t produced, consumed;	/* how many; entries are numbered */
-static uint32_t size, unfreed;		/* the model's */
+static uint64_t produced, consumed; /* how many; entries are numbered */
+static uint32_t size, unfreed;	    /* the model's */
 
 #define wrong(fmt, ...)                                                        \
-	check(false, "size %" PRIu32 ", batch %" PRIu32 ", %s first, after %"  \
-	      PRIu64 " produced, %" PRIu64 " consumed: " fmt, size,            \
-	      ring.batch, ring.clear_first ? "clear" : "head", produced,       \
+	check(false,                                                           \
+	      "size %" PRIu32 ", batch %" PRIu32 ", %s first, after %" PRIu64  \
+	      " produced, %" PRIu64 " consumed: " fmt,                         \
+	      size, ring.batch, ring.clear_first ? "clear" : "head", produced, \
 	      consumed, ##__VA_ARGS__)
 
 /* Entry number @nr; the address is all that matters. */
@@ -39,11 +40,12 @@ static bool produce(bool locked)
 
 	if (ptr_ring_full(&ring) == room || ptr_ring_full_mp(&ring) == room)
 		wrong("full says %d", room);
-	done = !(locked ? ptr_ring_produce_mp : ptr_ring_produce)(
-		&ring, entry(produced));
+	done = !(locked ? ptr_ring_produce_mp :
+			  ptr_ring_produce)(&ring, entry(produced));
 	if (done != room)
 		wrong("produce says %d with %" PRIu32 " entries and %" PRIu32
-		      " consumed slots", done, held(), unfreed);
+		      " consumed slots",
+		      done, held(), unfreed);
 	produced += done;
 	return done;
 }
@@ -75,8 +77,8 @@ static bool consume(bool locked)
 	if (ptr_ring_peek(&ring) != (any ? entry(consumed) : NULL))
 		wrong("peek gives another entry");
 	expected = expect_freed(any);
-	ptr = (locked ? ptr_ring_consume_freed_mc : ptr_ring_consume_freed)(
-		&ring, &freed);
+	ptr = (locked ? ptr_ring_consume_freed_mc :
+			ptr_ring_consume_freed)(&ring, &freed);
 	if (ptr != (any ? entry(consumed) : NULL))
 		wrong("consume gives another entry");
 	if (freed != expected)
@@ -93,12 +95,12 @@ static uint32_t consume_many(uint32_t n, bool locked)
 	uint32_t most = n < held() ? n : held();
 
 	expected = expect_freed(most);
-	got = (locked ? ptr_ring_consume_batched_mc : ptr_ring_consume_batched)(
-		&ring, ptrs, n, &freed);
+	got = (locked ? ptr_ring_consume_batched_mc :
+			ptr_ring_consume_batched)(&ring, ptrs, n, &freed);
 	if (got != most || freed != expected)
 		wrong("of %" PRIu32 ", consume_batched gives %" PRIu32
-		      " and freed %" PRIu32 ", not %" PRIu32, n, got, freed,
-		      expected);
+		      " and freed %" PRIu32 ", not %" PRIu32,
+		      n, got, freed, expected);
 	for (uint32_t i = 0; i < got; i++)
 		if (ptrs[i] != entry(consumed++))
 			wrong("consume_batched gives another entry");
@@ -124,8 +126,9 @@ static void unconsume(uint32_t n)
 	if (fits > n)
 		fits = n;
 	if (left != n - fits)
-		wrong("unconsume leaves %" PRIu32 " of %" PRIu32 ", not %"
-		      PRIu32, left, n, n - fits);
+		wrong("unconsume leaves %" PRIu32 " of %" PRIu32
+		      ", not %" PRIu32,
+		      left, n, n - fits);
 	consumed -= fits;
 }
 
@@ -220,7 +223,7 @@ static void operations(void)
 			break;
 		case 7:
 			resize(draw_below(4) ? size :
-						sizes[draw_below(NR_SIZES)],
+					       sizes[draw_below(NR_SIZES)],
 			       draw_below(3) ? draw_below(20) : 0);
 			break;
 		}
@@ -232,8 +235,9 @@ static void operations(void)
 static void over(const char *name, void (*behaviour)(void))
 {
 	for (unsigned i = 0; i < NR_SIZES; i++) {
-		const uint32_t batches[] = { 0, 1, 2, 3, sizes[i],
-					     2 * sizes[i] + 5, UINT32_MAX };
+		const uint32_t batches[] = {
+			0, 1, 2, 3, sizes[i], 2 * sizes[i] + 5, UINT32_MAX
+		};
 
 		for (unsigned b = 0; b < 7; b++)
 			for (int order = 0; order < 2; order++) {

@@ -28,7 +28,7 @@ static struct role {
 	char stack[64 * 1024] __attribute__((aligned(64)));
 } roles[NR_ROLES];
 static ucontext_t scheduler;
-static struct role *running;	/* NULL: the scheduler, which is not stepped */
+static struct role *running; /* NULL: the scheduler, which is not stepped */
 
 static void step(void)
 {
@@ -73,7 +73,7 @@ static bool can_go(int nr)
 
 static const struct scenario {
 	uint32_t size, batch;
-	uint32_t before;	/* entries that are there when all begin */
+	uint32_t before; /* entries that are there when all begin */
 	uint32_t produces, consumes;
 } scenarios[] = {
 	{ 1, 1, 1, 2, 2 }, { 2, 1, 2, 1, 2 }, { 2, 2, 2, 1, 2 },
@@ -85,9 +85,9 @@ static const struct scenario {
 static const struct scenario *scene;
 static struct ptr_ring ring;
 static void *queue[4];
-static uint32_t made;		/* entries stored */
-static uint32_t taken;		/* entries that the consumer has read */
-static uint32_t consumed;	/* entries that it is done with */
+static uint32_t made;	  /* entries stored */
+static uint32_t taken;	  /* entries that the consumer has read */
+static uint32_t consumed; /* entries that it is done with */
 static bool told_empty;
 static const char *fault;
 
@@ -167,9 +167,9 @@ static void drain(void)
 
 struct count {
 	uint32_t schedules;
-	uint32_t told_empty;	/* with entries there all the while */
-	uint32_t in_one_go;	/* of which nobody came between the reads */
-	uint32_t told_more;	/* "not empty", with none there all the while */
+	uint32_t told_empty; /* with entries there all the while */
+	uint32_t in_one_go;  /* of which nobody came between the reads */
+	uint32_t told_more;  /* "not empty", with none there all the while */
 };
 
 static bool listing;
@@ -179,7 +179,7 @@ static unsigned run(bool clear_first, uint8_t *choice, uint8_t *choices,
 		    struct count *count)
 {
 	char text[MOST_STEPS + 1] = "";
-	uint32_t least = UINT32_MAX, most = 0;	/* there while it looks */
+	uint32_t least = UINT32_MAX, most = 0; /* there while it looks */
 	int reads = 0, first_read = 0, last_read = 0;
 	unsigned n = 0;
 
@@ -226,8 +226,9 @@ static unsigned run(bool clear_first, uint8_t *choice, uint8_t *choices,
 	count->in_one_go += last_read == first_read + 1;
 	if (listing)
 		note("%s first, size %" PRIu32 ", batch %" PRIu32 ", %" PRIu32
-		     " before: %s", clear_first ? "clear" : "head",
-		     scene->size, scene->batch, scene->before, text);
+		     " before: %s",
+		     clear_first ? "clear" : "head", scene->size, scene->batch,
+		     scene->before, text);
 	return n;
 }
 
@@ -265,20 +266,22 @@ static void every_interleaving(void)
 		}
 		note("%4" PRIu32 " %5" PRIu32 " %6" PRIu32 " %9" PRIu32
 		     "  %5" PRIu32 " (%3" PRIu32 ")  %6" PRIu32 " (%3" PRIu32
-		     ")", scene->size, scene->batch, scene->before,
+		     ")",
+		     scene->size, scene->batch, scene->before,
 		     count[1].schedules, count[1].told_empty,
 		     count[1].in_one_go, count[0].told_empty,
 		     count[0].in_one_go);
 	}
 	check(!fault, "%s", fault);
 	report("ptr_ring: nothing lost or reordered in %" PRIu32
-	       " interleavings", sum[0].schedules + sum[1].schedules);
-	check(sum[1].told_empty > sum[0].told_empty, "clear first: no more often");
+	       " interleavings",
+	       sum[0].schedules + sum[1].schedules);
+	check(sum[1].told_empty > sum[0].told_empty,
+	      "clear first: no more often");
 	report("ptr_ring: told \"empty\" with entries there: %" PRIu32
 	       " times clear first, %" PRIu32 " head first",
 	       sum[1].told_empty, sum[0].told_empty);
-	check(sum[1].in_one_go && !sum[0].in_one_go,
-	      "not clear first alone");
+	check(sum[1].in_one_go && !sum[0].in_one_go, "not clear first alone");
 	report("ptr_ring: who reads both in one go: %" PRIu32
 	       " times clear first, %" PRIu32 " head first",
 	       sum[1].in_one_go, sum[0].in_one_go);
@@ -388,7 +391,8 @@ static void preempted_with_lock(void)
 		fault = "the lock was hardly ever held";
 	check(!fault, "%s", fault);
 	report("ptr_ring: a producer preempted with its lock stops no consumer "
-	       "(%u runs)", runs);
+	       "(%u runs)",
+	       runs);
 }
 
 int main(int argc, char **argv)

@@ -18,21 +18,21 @@
 
 struct item {
 	unsigned producer;
-	uint32_t nr;		/* of this producer */
-	unsigned seen;		/* by consumers */
+	uint32_t nr;   /* of this producer */
+	unsigned seen; /* by consumers */
 };
 
 static uint32_t count = 62500;
-static uint64_t deadline_ns;	/* no more items are made after that */
-static uint32_t made[MOST];	/* by each producer */
-static uint32_t fewest;		/* items in a run so far */
+static uint64_t deadline_ns; /* no more items are made after that */
+static uint32_t made[MOST];  /* by each producer */
+static uint32_t fewest;	     /* items in a run so far */
 static unsigned producers, consumers;
 static struct ptr_ring ring;
 static struct item *items;
-static unsigned producing;	/* producers that have not ended */
-static unsigned running;	/* consumers likewise */
+static unsigned producing; /* producers that have not ended */
+static unsigned running;   /* consumers likewise */
 static unsigned resizes;
-static const char *fault;	/* the first that was found */
+static const char *fault; /* the first that was found */
 
 static void wrong(const char *what)
 {
@@ -209,7 +209,8 @@ int main(int argc, char **argv)
 			run(p, c, (p + c) % 2, consume, false);
 	check_fault();
 	report("ptr_ring: %" PRIu32 " items or more through 1 to 4 producers "
-	       "and 1 to 4 consumers, each", fewest);
+	       "and 1 to 4 consumers, each",
+	       fewest);
 	for (unsigned p = 1; p <= 2; p++)
 		for (unsigned c = 1; c <= 2 && !fault; c++)
 			run(p, c, c % 2, consume, true);

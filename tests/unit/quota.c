@@ -38,8 +38,10 @@ static void stat_of(const char *dir, unsigned periods, unsigned throttled)
 	char path[256], text[128];
 
 	snprintf(path, sizeof(path), "%s/cpu.stat", dir);
-	snprintf(text, sizeof(text), "usage_usec 7\nnr_periods %u\n"
-		 "nr_throttled %u\nthrottled_usec 9\n", periods, throttled);
+	snprintf(text, sizeof(text),
+		 "usage_usec 7\nnr_periods %u\n"
+		 "nr_throttled %u\nthrottled_usec 9\n",
+		 periods, throttled);
 	put(path, text);
 }
 
@@ -60,60 +62,78 @@ static const struct machine {
 	{ "version 1, the group",
 	  "4:cpuset:/\n3:cpu,cpuacct:/a/b\n1:name=systemd:/c\n0::/c\n",
 	  "33 24 0:29 / " V1 " rw shared:1 - cgroup cgroup rw,cpu,cpuacct\n",
-	  { V1 "/a/b", V1 }, true },
+	  { V1 "/a/b", V1 },
+	  true },
 	{ "version 1, a group above",
 	  "3:cpu,cpuacct:/a/b/c/d\n",
 	  "33 24 0:29 / " V1 " rw - cgroup cgroup rw,cpu,cpuacct\n",
-	  { V1 "/a/b", V1 "/a/b/c/d" }, true },
+	  { V1 "/a/b", V1 "/a/b/c/d" },
+	  true },
 	{ "version 2, the group",
 	  "0::/user.slice/run-1.scope\n",
-	  "33 24 0:29 / " V2 " rw shared:1 master:2 - cgroup2 cgroup2 rw,nsdelegate\n",
-	  { V2 "/user.slice/run-1.scope", V2 "/user.slice" }, true },
+	  "33 24 0:29 / " V2
+	  " rw shared:1 master:2 - cgroup2 cgroup2 rw,nsdelegate\n",
+	  { V2 "/user.slice/run-1.scope", V2 "/user.slice" },
+	  true },
 	{ "version 2, a group above",
 	  "0::/user.slice/run-1.scope\n",
 	  "33 24 0:29 / " V2 " rw - cgroup2 cgroup2 rw\n",
-	  { V2 "/user.slice", V2 "/user.slice/run-1.scope" }, true },
+	  { V2 "/user.slice", V2 "/user.slice/run-1.scope" },
+	  true },
 	{ "both versions mounted, the controller in 1",
 	  "3:cpu,cpuacct:/a\n0::/b\n",
 	  "32 24 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
 	  "33 24 0:29 / " V1 " rw - cgroup cgroup rw,cpu,cpuacct\n",
-	  { V1 "/a", "/sys/fs/cgroup/unified/b" }, true },
+	  { V1 "/a", "/sys/fs/cgroup/unified/b" },
+	  true },
 	{ "both versions mounted, the controller in 2",
 	  "4:cpuset:/x\n1:name=systemd:/b\n0::/b\n",
 	  "32 24 0:28 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n",
-	  { "/sys/fs/cgroup/unified/b", "/sys/fs/cgroup/unified" }, true },
+	  { "/sys/fs/cgroup/unified/b", "/sys/fs/cgroup/unified" },
+	  true },
 	{ "a container with a namespace of its own",
 	  "0::/\n",
 	  "33 24 0:29 / " V2 " ro - cgroup2 cgroup rw\n",
-	  { V2, V2 }, true },
+	  { V2, V2 },
+	  true },
 	{ "a container with its part of the tree mounted",
 	  "3:cpu,cpuacct:/docker/0123\n",
-	  "33 24 0:29 /docker/0123 " V1 " ro master:17 - cgroup cgroup rw,cpu,cpuacct\n",
-	  { V1, V1 }, true },
+	  "33 24 0:29 /docker/0123 " V1
+	  " ro master:17 - cgroup cgroup rw,cpu,cpuacct\n",
+	  { V1, V1 },
+	  true },
 	{ "a group within a container's part of the tree",
 	  "3:cpu,cpuacct:/docker/0123/inner\n",
 	  "33 24 0:29 /docker/0123 " V1 " ro - cgroup cgroup rw,cpu,cpuacct\n",
-	  { V1, V1 "/inner" }, true },
+	  { V1, V1 "/inner" },
+	  true },
 	{ "a container whose mount tells another place",
 	  "0::/\n",
 	  "33 24 0:29 /../.. " V2 " ro - cgroup2 cgroup rw\n",
-	  { V2, V2 }, true },
+	  { V2, V2 },
+	  true },
 	{ "a name that only begins alike is another group",
 	  "3:cpu:/docker/01234\n",
 	  "33 24 0:29 /docker/0123 /one rw - cgroup cgroup rw,cpu\n"
 	  "34 24 0:29 / /two rw - cgroup cgroup rw,cpu\n",
-	  { "/two/docker/01234", "/one" }, true },
+	  { "/two/docker/01234", "/one" },
+	  true },
 	{ "a mount point with a blank",
 	  "0::/g\n",
 	  "33 24 0:29 / /mnt/a\\040b rw - cgroup2 cgroup2 rw\n",
-	  { "/mnt/a b/g", "/mnt/a b" }, true },
-	{ "no controller: not known", "0::/g\n",
+	  { "/mnt/a b/g", "/mnt/a b" },
+	  true },
+	{ "no controller: not known",
+	  "0::/g\n",
 	  "33 24 0:29 / " V2 " rw - cgroup2 cgroup2 rw\n",
-	  { "/elsewhere", "/elsewhere" }, false },
+	  { "/elsewhere", "/elsewhere" },
+	  false },
 	{ "no mount: not known", "3:cpu:/\n", "", { V1, V1 }, false },
-	{ "lines that are none: not known", "cpu\n3:cpu\n\n",
+	{ "lines that are none: not known",
+	  "cpu\n3:cpu\n\n",
 	  "33\n33 24 0:29 / " V2 "\n33 24 0:29 / /x rw - cgroup2\n - \n",
-	  { V2, V2 }, false },
+	  { V2, V2 },
+	  false },
 };
 
 static void try(const struct machine *m, unsigned nr)
@@ -136,7 +156,7 @@ static void try(const struct machine *m, unsigned nr)
 	stat_of(m->dirs[0], 130, 52);
 	known = quota_used(&used);
 	check(known == m->known &&
-	      (!known || (used.periods == 30 && used.throttled == 12)),
+		      (!known || (used.periods == 30 && used.throttled == 12)),
 	      "%sknown: %" PRIu64 " of %" PRIu64, known ? "" : "not ",
 	      used.throttled, used.periods);
 	report("CPU quota: %s", m->name);

@@ -29,13 +29,17 @@ static const struct {
 	struct field field;
 	const char *csv, *json;
 } cases[] = {
-	{ { "x", "-", FIELD_WORD, &plain }, "poll+no-exit", "\"poll+no-exit\"" },
+	{ { "x", "-", FIELD_WORD, &plain },
+	  "poll+no-exit",
+	  "\"poll+no-exit\"" },
 	{ { "x", "-", FIELD_WORD, &comma }, "\"a,b\"", "\"a,b\"" },
-	{ { "x", "-", FIELD_WORD, &quotes }, "\"say \"\"hi\"\"\"",
+	{ { "x", "-", FIELD_WORD, &quotes },
+	  "\"say \"\"hi\"\"\"",
 	  "\"say \\\"hi\\\"\"" },
 	{ { "x", "-", FIELD_WORD, &lines }, "\"a\nb\"", "\"a\\u000ab\"" },
 	{ { "x", "-", FIELD_WORD, &none }, "", "null" },
-	{ { "x", "-", FIELD_TEXT, &plain }, "\"poll+no-exit\"",
+	{ { "x", "-", FIELD_TEXT, &plain },
+	  "\"poll+no-exit\"",
 	  "\"poll+no-exit\"" },
 	{ { "x", "-", FIELD_TEXT, &bytes }, "\"\xff\"", "\"\\ufffd\"" },
 	{ { "x", "-", FIELD_TEXT, &none }, "", "null" },
@@ -46,7 +50,8 @@ static const struct {
 	{ { "x", "-", FIELD_CPU, &no_cpu }, "", "null" },
 	{ { "x", "-", FIELD_BOOL, &yes }, "1", "true" },
 	{ { "x", "-", FIELD_BOOL, &no }, "0", "false" },
-	{ { "x", "-", FIELD_DOUBLE, &third }, "0.333333333333333",
+	{ { "x", "-", FIELD_DOUBLE, &third },
+	  "0.333333333333333",
 	  "0.333333333333333" },
 	{ { "x", "-", FIELD_DOUBLE, &nan_ }, "", "null" },
 	{ { "x", "-", FIELD_FIXED + 2, &third }, "0.33", "0.33" },
@@ -71,9 +76,10 @@ static void comes_out(size_t i)
 	csv_row(f, fields);
 	json_row(f, fields);
 	fclose(f);
-	snprintf(expected, sizeof(expected), "schema,a,x,z\n1,7,%s,7\n"
-		 "{\"schema\":1,\"a\":7,\"x\":%s,\"z\":7}\n", cases[i].csv,
-		 cases[i].json);
+	snprintf(expected, sizeof(expected),
+		 "schema,a,x,z\n1,7,%s,7\n"
+		 "{\"schema\":1,\"a\":7,\"x\":%s,\"z\":7}\n",
+		 cases[i].csv, cases[i].json);
 	check(!strcmp(out, expected), "%sexpected:\n%s", out, expected);
 	free(out);
 }
@@ -218,10 +224,12 @@ static void keeps_rows(size_t i)
 		int status = run(format, ends[i].fn, out);
 
 		check(is_whole(format, out) &&
-		      (ends[i].signal ? WIFSIGNALED(status) &&
-					WTERMSIG(status) == ends[i].signal :
-					WIFEXITED(status) &&
-					WEXITSTATUS(status) == ends[i].status),
+			      (ends[i].signal ? WIFSIGNALED(status) &&
+							WTERMSIG(status) ==
+								ends[i].signal :
+						WIFEXITED(status) &&
+							WEXITSTATUS(status) ==
+								ends[i].status),
 		      "format %d, status %#x:\n%s", format, status, out);
 	}
 	report("every row is there, and JSON whole, when %s", ends[i].name);

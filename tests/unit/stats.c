@@ -51,8 +51,8 @@ struct rank {
 	uint64_t k;
 };
 
-static bool ranks_are(uint64_t (*rank)(uint64_t, double),
-		      const struct rank *r, size_t len)
+static bool ranks_are(uint64_t (*rank)(uint64_t, double), const struct rank *r,
+		      size_t len)
 {
 	bool good = true;
 
@@ -61,37 +61,44 @@ static bool ranks_are(uint64_t (*rank)(uint64_t, double),
 
 		good &= k == r->k;
 		check(good, "n %llu, alpha %g: %llu, not %llu",
-		      (unsigned long long)r->n, r->alpha,
-		      (unsigned long long)k, (unsigned long long)r->k);
+		      (unsigned long long)r->n, r->alpha, (unsigned long long)k,
+		      (unsigned long long)r->k);
 	}
 	return good;
 }
 
 static void test_ranks(void)
 {
-	static const struct rank median[] = {	/* [count] */
-		{ 1, .05, 0 }, { 5, .05, 0 }, { 6, .05, 1 }, { 8, .05, 1 },
-		{ 9, .05, 2 }, { 11, .05, 2 }, { 12, .05, 3 }, { 15, .05, 4 },
-		{ 17, .05, 5 }, { 20, .05, 6 }, { 25, .05, 8 }, { 30, .05, 10 },
-		{ 40, .05, 14 }, { 50, .05, 18 }, { 71, .05, 27 },
-		{ 100, .05, 40 }, { 200, .05, 86 }, { 1000, .05, 469 },
+	static const struct rank median[] = {
+		/* [count] */
+		{ 1, .05, 0 },	    { 5, .05, 0 },	  { 6, .05, 1 },
+		{ 8, .05, 1 },	    { 9, .05, 2 },	  { 11, .05, 2 },
+		{ 12, .05, 3 },	    { 15, .05, 4 },	  { 17, .05, 5 },
+		{ 20, .05, 6 },	    { 25, .05, 8 },	  { 30, .05, 10 },
+		{ 40, .05, 14 },    { 50, .05, 18 },	  { 71, .05, 27 },
+		{ 100, .05, 40 },   { 200, .05, 86 },	  { 1000, .05, 469 },
 		{ 2000, .05, 956 }, { 10000, .05, 4902 }, { 7, .01, 0 },
-		{ 8, .01, 1 }, { 20, .01, 4 }, { 100, .01, 37 },
+		{ 8, .01, 1 },	    { 20, .01, 4 },	  { 100, .01, 37 },
 	};
-	static const int york[] = {		/* n = 6 to 25 */
-		0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 29, 34, 40, 46, 52, 58, 65,
-		73, 81, 89
+	static const int york[] = { /* n = 6 to 25 */
+				    0,	2,  3,	5,  8,	10, 13, 17, 21, 25,
+				    29, 34, 40, 46, 52, 58, 65, 73, 81, 89
 	};
-	static const struct rank signed_ranks[] = {	/* [count] */
-		{ 1, .05, 0 }, { 5, .05, 0 }, { 30, .05, 138 },
-		{ 40, .05, 265 }, { 50, .05, 435 }, { 100, .05, 1956 },
-		{ 200, .05, 8445 }, { 7, .01, 0 }, { 8, .01, 1 },
-		{ 20, .01, 38 }, { 50, .01, 374 }, { 5, .04, 0 }, { 6, .04, 1 },
-		{ 7, .04, 2 }, { 12, .04, 13 }, { 24, .04, 79 }, { 6, .02, 0 },
-		{ 7, .02, 1 }, { 12, .02, 10 }, { 24, .02, 70 },
+	static const struct rank signed_ranks[] = {
+		/* [count] */
+		{ 1, .05, 0 },	    { 5, .05, 0 },    { 30, .05, 138 },
+		{ 40, .05, 265 },   { 50, .05, 435 }, { 100, .05, 1956 },
+		{ 200, .05, 8445 }, { 7, .01, 0 },    { 8, .01, 1 },
+		{ 20, .01, 38 },    { 50, .01, 374 }, { 5, .04, 0 },
+		{ 6, .04, 1 },	    { 7, .04, 2 },    { 12, .04, 13 },
+		{ 24, .04, 79 },    { 6, .02, 0 },    { 7, .02, 1 },
+		{ 12, .02, 10 },    { 24, .02, 70 },
 	};
-	static const struct rank normal[] = {	/* [count] */
-		{ 201, .05, 8533 }, { 250, .05, 13445 }, { 400, .05, 35567 },
+	static const struct rank normal[] = {
+		/* [count] */
+		{ 201, .05, 8533 },
+		{ 250, .05, 13445 },
+		{ 400, .05, 35567 },
 		{ 400, .02, 34722 },
 	};
 	bool good = true;
@@ -127,18 +134,18 @@ static struct estimate hl_of_squares(int n)
 
 static void test_estimates(void)
 {
-	static const double x[] = { 1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55,
-				    3.06, 1.30 };
-	static const double y[] = { 0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06,
-				    3.14, 1.29 };
+	static const double x[] = { 1.83, 0.50, 1.62, 2.48, 1.68,
+				    1.88, 1.55, 3.06, 1.30 };
+	static const double y[] = { 0.878, 0.647, 0.598, 2.05, 1.06,
+				    1.29,  1.06,  3.14,	 1.29 };
 	static const double ties[] = { -2, -1, 0, 0, 0, 1, 1, 2, 3, 5, 5, 8 };
 	static const double six[] = { 1, 2, 4, 8, 16, 32 };
 	static const double five[] = { 1, 2, 3, 4, 7 };
 	static const double same[6], up[] = { 0, 1, 2, 3, 4, 5 };
-	static const double times[] = { 8.1, 8.2, 8.2, 8.3, 8.4, 8.4, 8.5, 8.7,
-					9.0, 14.0 };
-	static const double rounded[] = { 9.9999, 10, 10, 10, 10, 10, 10,
-					  10.0001 };
+	static const double times[] = { 8.1, 8.2, 8.2, 8.3, 8.4,
+					8.4, 8.5, 8.7, 9.0, 14.0 };
+	static const double rounded[] = { 9.9999, 10, 10, 10,
+					  10,	  10, 10, 10.0001 };
 	double diff[9], low, high;
 	struct estimate e;
 
@@ -158,15 +165,15 @@ static void test_estimates(void)
 	     "Hodges-Lehmann: 300 values, ranks from the normal distribution");
 	e = hodges_lehmann(same, 6, .05);
 	tell(e.value == 0 && e.low == 0 && e.high == 0 &&
-	     hodges_lehmann(up, 6, .05).low == 0,
+		     hodges_lehmann(up, 6, .05).low == 0,
 	     "Hodges-Lehmann: an end at 0 is 0, not nearly");
 	e = hodges_lehmann(five, 5, .05);
 	tell(e.value == 3 && !e.has_interval && isnan(e.low) && isnan(e.high) &&
-	     !median_estimate(five, 5, .05).has_interval,
+		     !median_estimate(five, 5, .05).has_interval,
 	     "five values have an estimate and no interval");
 	tell(is(median_estimate(ties, 12, .05), 1, 0, 5) &&
-	     median_estimate(six, 6, .05).value == 6 &&
-	     median_estimate(five, 1, .05).value == 1,
+		     median_estimate(six, 6, .05).value == 6 &&
+		     median_estimate(five, 1, .05).value == 1,
 	     "median: even, odd, one value, and the interval");
 	outer_fences(times, 10, &low, &high);
 	tell(near(low, 6.95) && near(high, 9.925),
@@ -287,8 +294,8 @@ static double misses(enum shape shape, double size, double alpha,
 	int missed = 0;
 
 	for (int i = 0; i < trials; i++) {
-		struct estimate e = compare(shape, size, 0, alpha, fixed,
-					    every);
+		struct estimate e =
+			compare(shape, size, 0, alpha, fixed, every);
 
 		missed += e.low > 0 || e.high < 0;
 	}
@@ -305,23 +312,28 @@ static void test_error_rates(void)
 	state = 1;
 	for (enum shape s = 0; s < SHAPES; s++) {
 		rate = misses(s, 0.01, ALPHA_FIXED, 24, false, 4000);
-		tell(rate > 3.9 && rate < 5.9, "A against A, %s noise: called "
+		tell(rate > 3.9 && rate < 5.9,
+		     "A against A, %s noise: called "
 		     "different in %.1f %% of 4000, 24 pairs each",
 		     shape_names[s], rate);
 	}
 	for (enum shape s = 0; s < SHAPES; s++) {
 		rate = misses(s, worst[s], ALPHA_LOOKING, 0, false, 4000);
-		tell(rate < 5.5, "A against A, %s noise: called different in "
-		     "%.1f %% of 4000, stopping when narrow", shape_names[s],
-		     rate);
+		tell(rate < 5.5,
+		     "A against A, %s noise: called different in "
+		     "%.1f %% of 4000, stopping when narrow",
+		     shape_names[s], rate);
 	}
 	rate = misses(GAUSS, worst[GAUSS], ALPHA_FIXED, 0, true, 4000);
-	tell(rate > 6, "the same with a look after every pair and no "
-	     "allowance: %.1f %%, so the allowance is needed", rate);
+	tell(rate > 6,
+	     "the same with a look after every pair and no "
+	     "allowance: %.1f %%, so the allowance is needed",
+	     rate);
 
 	for (int i = 0; i < 1000; i++)
 		right += compare(SKEWED, 0.01, log(1.01), ALPHA_LOOKING, 0,
-				 false).low > 0;
+				 false)
+				 .low > 0;
 	tell(right >= 900, "1 %% slower, noise of 1 %%: told so in %d of 1000",
 	     right);
 }
@@ -348,8 +360,10 @@ static void test_families(void)
 		}
 		missed += miss;
 	}
-	tell(missed < 110, "A against three more of A: any called different in "
-	     "%.1f %% of 2000", missed / 20.0);
+	tell(missed < 110,
+	     "A against three more of A: any called different in "
+	     "%.1f %% of 2000",
+	     missed / 20.0);
 }
 
 /* In how many of 2000 samples of @n two groups are seen, in per cent. */
@@ -382,12 +396,12 @@ static double grouped(int n, int what)
 
 static void test_groups(void)
 {
-	static const double plain[] = { 8.88, 8.90, 8.91, 8.92, 8.93, 8.94, 8.95,
-					8.97, 8.99, 9.02 };
-	static const double two[] = { 8.88, 8.90, 8.91, 8.92, 8.93, 8.95,
+	static const double plain[] = { 8.88, 8.90, 8.91, 8.92, 8.93,
+					8.94, 8.95, 8.97, 8.99, 9.02 };
+	static const double two[] = { 8.88,  8.90,  8.91,  8.92,  8.93, 8.95,
 				      12.31, 12.34, 12.36, 12.40, 12.9, 90 };
-	static const double few[] = { 8.88, 8.90, 8.91, 8.92, 8.93, 8.95, 8.96,
-				      8.97, 8.98, 9.0, 9.01, 12.31 };
+	static const double few[] = { 8.88, 8.90, 8.91, 8.92, 8.93, 8.95,
+				      8.96, 8.97, 8.98, 9.0,  9.01, 12.31 };
 	static const double steps[] = { 1, 1, 1, 1, 1, 2, 2, 2, 2 };
 	static const double same[12] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 	static const char *const names[] = { "normal", "slightly skewed",
@@ -397,13 +411,14 @@ static void test_groups(void)
 	bool good;
 
 	tell(two_groups(two, 12, &g) && near(g.centre[0], 8.915) &&
-	     near(g.centre[1], 12.38) && near(g.share[0], 0.5) &&
-	     near(g.share[1], 0.5),
+		     near(g.centre[1], 12.38) && near(g.share[0], 0.5) &&
+		     near(g.share[1], 0.5),
 	     "two groups: seen, with centres and shares, beside an outlier");
 	tell(two_groups(steps, 9, &g) && g.centre[0] == 1 && g.centre[1] == 2 &&
-	     near(g.share[0], 5 / 9.0), "two groups: of equal values each");
+		     near(g.share[0], 5 / 9.0),
+	     "two groups: of equal values each");
 	tell(!two_groups(plain, 10, &g) && !two_groups(same, 12, &g) &&
-	     !two_groups(few, 12, &g) && !two_groups(two + 2, 7, &g),
+		     !two_groups(few, 12, &g) && !two_groups(two + 2, 7, &g),
 	     "two groups: not in one, in one value, with one value far off, in "
 	     "too few");
 
@@ -423,12 +438,16 @@ static void test_groups(void)
 			rate = grouped(sizes[i], what);
 			worst = fmax(worst, rate);
 		}
-		tell(worst < 2, "two groups: taken for such, %s samples of 8 "
-		     "to 200: at most %.1f %%", names[what], worst);
+		tell(worst < 2,
+		     "two groups: taken for such, %s samples of 8 "
+		     "to 200: at most %.1f %%",
+		     names[what], worst);
 	}
 	rate = grouped(50, 3);
-	tell(rate > 95, "two groups: 30 %% ten deviations off, of 50: seen in "
-	     "%.1f %%", rate);
+	tell(rate > 95,
+	     "two groups: 30 %% ten deviations off, of 50: seen in "
+	     "%.1f %%",
+	     rate);
 }
 
 static void test_looks(void)

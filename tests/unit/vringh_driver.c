@@ -17,9 +17,11 @@ static void with_driver(uint64_t features)
 	fresh_with(features, 0);
 	expect(!vdriver_init(&drv, features, SIZE, mem + RING, bias,
 			     features >> VIRTIO_RING_F_INDIRECT_DESC & 1 ?
-			     indirect() : NULL,
-			     features >> VIRTIO_RING_F_INDIRECT_DESC & 1 ?
-			     4 : 0), "vdriver_init");
+				     indirect() :
+				     NULL,
+			     features >> VIRTIO_RING_F_INDIRECT_DESC & 1 ? 4 :
+									   0),
+	       "vdriver_init");
 	for (int i = 0; i < 4; i++)
 		sg[i] = (struct vdriver_sg){ mem + DATA + 64 * i, 3 };
 	expect(vdriver_add(&drv, sg, 0, 0, names) == -EINVAL, "no piece");
@@ -38,7 +40,9 @@ static void with_driver(uint64_t features)
 			batch++;
 		}
 		expect(batch == (features >> VIRTIO_RING_F_INDIRECT_DESC & 1 ?
-				 SIZE : SIZE / 3), "%u chains fit", batch);
+					 SIZE :
+					 SIZE / 3),
+		       "%u chains fit", batch);
 		expect(vdriver_need_kick(&drv), "no kick");
 		expect(!vdriver_need_kick(&drv), "a kick repeated");
 		if (round % 2)
@@ -52,10 +56,13 @@ static void with_driver(uint64_t features)
 			uint32_t due = round % 2 ? 0 : batch * 3 / 4;
 
 			expect(get(&head) == 1, "chain %u", i);
-			expect(way->pull(&riov, text, 64) == 3 + round % 2 * 3 &&
-			       !memcmp(text, "onetwo", 3 + round % 2 * 3),
+			expect(way->pull(&riov, text, 64) ==
+					       3 + round % 2 * 3 &&
+				       !memcmp(text, "onetwo",
+					       3 + round % 2 * 3),
 			       "pulled '%s'", text);
-			expect(way->push(&wiov, "abcdef", 6) == 6 - round % 2 * 3,
+			expect(way->push(&wiov, "abcdef", 6) ==
+				       6 - round % 2 * 3,
 			       "pushing");
 			expect(!way->complete(head, 100 + i), "completing");
 			asks = way->need_notify();
@@ -66,7 +73,8 @@ static void with_driver(uint64_t features)
 		vdriver_disable_call(&drv);
 		for (uint32_t i = 0; i < batch; i++) {
 			expect(vdriver_get(&drv, &back, &len) == 1 &&
-			       back == names + got % 64 && len == 100 + i,
+				       back == names + got % 64 &&
+				       len == 100 + i,
 			       "number %u came back", i);
 			got++;
 		}
@@ -85,7 +93,8 @@ static void driver_of_a_liar(void)
 	uint32_t len;
 	void *back;
 
-	expect(!vdriver_init(&drv, 0, SIZE, mem, bias, NULL, 0), "vdriver_init");
+	expect(!vdriver_init(&drv, 0, SIZE, mem, bias, NULL, 0),
+	       "vdriver_init");
 	for (int i = 0; i < 5; i++) {
 		ring.used->ring[0].id = ids[i];
 		ring.used->idx = 1;
@@ -140,7 +149,7 @@ static void driver_under_attack(void)
 			uint32_t r = random32(&state);
 
 			words[i] = random32(&state) % 4 ? r & 0xf : r;
-			if (i == SIZE * 6 + 1)	/* on to the used ring */
+			if (i == SIZE * 6 + 1) /* on to the used ring */
 				i = vring_used_offset(SIZE) / 4 - 1;
 		}
 		ring.used->idx = random32(&state);
@@ -165,9 +174,10 @@ static void driver_under_attack(void)
 static void driver(void)
 {
 	for (unsigned bits = 0; bits < 8; bits++)
-		with_driver((uint64_t)(bits & 1) << VIRTIO_RING_F_INDIRECT_DESC |
-			    (uint64_t)(bits >> 1 & 1) << VIRTIO_RING_F_EVENT_IDX |
-			    (uint64_t)(bits >> 2) << VIRTIO_F_VERSION_1);
+		with_driver(
+			(uint64_t)(bits & 1) << VIRTIO_RING_F_INDIRECT_DESC |
+			(uint64_t)(bits >> 1 & 1) << VIRTIO_RING_F_EVENT_IDX |
+			(uint64_t)(bits >> 2) << VIRTIO_F_VERSION_1);
 }
 
 static const struct test tests[] = {

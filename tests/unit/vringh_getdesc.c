@@ -18,8 +18,8 @@ static void chain_of_the_ring(void)
 
 	expect(riov.heap, "it had room");
 	expect(way->pull(&riov, text, 3) == 3 &&
-	       way->pull(&riov, text + 3, 99) == SIZE - 3 &&
-	       !strcmp(text, "abcdefgh") && !way->pull(&riov, text, 1),
+		       way->pull(&riov, text + 3, 99) == SIZE - 3 &&
+		       !strcmp(text, "abcdefgh") && !way->pull(&riov, text, 1),
 	       "what it pulls is '%s'", text);
 	vringh_iov_reset(&riov);
 	expect(way->pull(&riov, text, 1) == 1 && *text == 'a',
@@ -107,7 +107,8 @@ static void check_list(struct vringh_iov *iov, bool writable, uint32_t from,
 			strncat(text, mem + DATA + 16 * k, 3);
 	expect(!strcmp(text, expected), "moved is '%s', not '%s'", text,
 	       expected);
-	expect(way->peek(iov, writable ? VRINGH_WRITE : VRINGH_READ, &span) == 0,
+	expect(way->peek(iov, writable ? VRINGH_WRITE : VRINGH_READ, &span) ==
+		       0,
 	       "there are bytes behind the end");
 }
 
@@ -123,8 +124,11 @@ static void chain_with_zeros(bool in_table, uint32_t r, uint32_t w,
 		const bool none = zeros >> k & 1;
 
 		/* where nothing is moved, any address is right */
-		desc(&table[k], !none ? at(DATA + 16 * k) :
-		     k % 2 ? UINT64_MAX : NOWHERE, none ? 0 : 3,
+		desc(&table[k],
+		     !none ? at(DATA + 16 * k) :
+		     k % 2 ? UINT64_MAX :
+			     NOWHERE,
+		     none ? 0 : 3,
 		     (k >= r ? WRITE : 0) | (k < r + w - 1 ? NEXT : 0), k + 1);
 		if (k < r)
 			memset(mem + DATA + 16 * k, none ? 0 : 'a' + k, 3);
@@ -144,7 +148,8 @@ static void length_0(void)
 {
 	for (uint32_t r = 0; r <= 3; r++)
 		for (uint32_t w = !r; w <= 3; w++)
-			for (uint32_t zeros = 0; zeros < 1u << (r + w); zeros++) {
+			for (uint32_t zeros = 0; zeros < 1u << (r + w);
+			     zeros++) {
 				chain_with_zeros(false, r, w, zeros);
 				chain_with_zeros(true, r, w, zeros);
 			}
@@ -200,7 +205,8 @@ static void longer_than_the_ring(void)
 	uint32_t head;
 
 	expect(vringh_set_max_chain(&vrh, 0) == -EINVAL &&
-	       vringh_set_max_chain(&vrh, 32769) == -EINVAL, "any limit");
+		       vringh_set_max_chain(&vrh, 32769) == -EINVAL,
+	       "any limit");
 	says("chains of 32769 descriptors: not 1 to 32768");
 	expect(!vringh_set_max_chain(&vrh, 3 * SIZE), "three times the ring");
 	for (int i = 0; i < 3 * SIZE; i++) {
@@ -211,7 +217,8 @@ static void longer_than_the_ring(void)
 	offer_indirect(at(TABLES), 3 * SIZE * 16, 0);
 	head = takes(3 * SIZE, 0);
 	expect(way->pull(&riov, text, 99) == 3 * SIZE &&
-	       !strcmp(text, "abcdefghijklmnopqrstuvwx"), "it pulls '%s'", text);
+		       !strcmp(text, "abcdefghijklmnopqrstuvwx"),
+	       "it pulls '%s'", text);
 	recover(head);
 	desc(&indirect()[3 * SIZE - 1], at(DATA), 1, NEXT, 3 * SIZE);
 	desc(&indirect()[3 * SIZE], at(DATA), 1, 0, 0);
@@ -318,8 +325,9 @@ static void ends_at_the_end(void)
 	uint32_t head;
 
 	/* our memory is page aligned, as 2^64 is */
-	expect(!vringh_map_add(&map, -(uint64_t)4096, UINT64_MAX,
-			       mem + DATA, VRINGH_PERM_RW), "no range");
+	expect(!vringh_map_add(&map, -(uint64_t)4096, UINT64_MAX, mem + DATA,
+			       VRINGH_PERM_RW),
+	       "no range");
 	memcpy(mem + DATA + 4092, "last", 4);
 	put(0, -(uint64_t)4, 4, 0, 0);
 	offer(0);
@@ -338,8 +346,9 @@ static void ends_at_the_end(void)
 
 static void table_lengths(void)
 {
-	static const uint32_t lens[] = { 8, 24, 1, 15, 17, 1048577,
-					 UINT32_MAX };
+	static const uint32_t lens[] = {
+		8, 24, 1, 15, 17, 1048577, UINT32_MAX
+	};
 
 	offer_indirect(at(TABLES), 0, 0);
 	refuses(-EINVAL, "is an indirect table of length 0");
@@ -412,13 +421,14 @@ static void table_added_late(void)
 	offer(3);
 	offer(5);
 	vringh_map_remove(&map, at(TABLES), at(TABLES));
-	expect(get(&head) == -EFAULT && head == VRINGH_NO_HEAD,
-	       "it takes %u", head);
+	expect(get(&head) == -EFAULT && head == VRINGH_NO_HEAD, "it takes %u",
+	       head);
 	range(TABLES, DATA - TABLES, VRINGH_PERM_RW);
 	expect(get(&head) == 1 && head == 3 && riov.used == 1,
 	       "the chain is passed over for %u", head);
 	expect(!way->complete(head, 0) && get(&head) == 1 && head == 5 &&
-	       !way->complete(head, 0), "the next is not %u", head);
+		       !way->complete(head, 0),
+	       "the next is not %u", head);
 	recover(VRINGH_NO_HEAD);
 }
 

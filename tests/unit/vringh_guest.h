@@ -108,26 +108,26 @@ static const struct way ways[] = {
 
 enum {
 	SIZE = 8,
-	RING = 0,		/* offsets in memory */
+	RING = 0, /* offsets in memory */
 	TABLES = 16384,
 	DATA = 32768,
-	SPLIT = 49152,		/* two ranges meet here */
-	HALF = 16384,		/* bytes from there on */
+	SPLIT = 49152, /* two ranges meet here */
+	HALF = 16384,  /* bytes from there on */
 	BYTES = SPLIT + HALF,
 };
 
-#define FEATURES (1ull << VIRTIO_RING_F_INDIRECT_DESC |                        \
-		  1ull << VIRTIO_RING_F_EVENT_IDX)
-#define NOWHERE 0x500000000000ull	/* no range has it */
+#define FEATURES                                                               \
+	(1ull << VIRTIO_RING_F_INDIRECT_DESC | 1ull << VIRTIO_RING_F_EVENT_IDX)
+#define NOWHERE 0x500000000000ull /* no range has it */
 
 static const struct way *way;
 static char *mem;
-static uint64_t bias;			/* to the guest's addresses */
+static uint64_t bias; /* to the guest's addresses */
 static struct vringh_map map;
 static struct vring ring;
 static struct vringh_iov riov, wiov;
 static struct vringh_piece rpieces[2], wpieces[2];
-static uint16_t avail;			/* the guest's index */
+static uint16_t avail; /* the guest's index */
 static bool by_abandon;
 
 static inline bool trusts(void)
@@ -142,7 +142,8 @@ static inline bool translates(void)
 
 #define expect(good, fmt, ...)                                                 \
 	check(good, "%s, %s: " fmt "; last error: %s", way->name,              \
-	      by_abandon ? "abandoned" : "completed", ##__VA_ARGS__, vrh.error)
+	      by_abandon ? "abandoned" : "completed", ##__VA_ARGS__,           \
+	      vrh.error)
 
 /* The guest's address of what is at @offset. */
 static inline uint64_t at(uint32_t offset)
@@ -152,8 +153,9 @@ static inline uint64_t at(uint32_t offset)
 
 static inline void range(uint32_t from, uint32_t bytes, uint32_t perm)
 {
-	expect(!vringh_map_add(&map, at(from), at(from) + bytes - 1,
-			       mem + from, perm), "no range for %u", from);
+	expect(!vringh_map_add(&map, at(from), at(from) + bytes - 1, mem + from,
+			       perm),
+	       "no range for %u", from);
 }
 
 static inline void fresh_with(uint64_t features, uint16_t base)
@@ -187,13 +189,13 @@ static inline void fresh(void)
 }
 
 static inline void desc(struct vring_desc *d, uint64_t addr, uint32_t len,
-		 uint16_t flags, uint16_t next)
+			uint16_t flags, uint16_t next)
 {
 	*d = (struct vring_desc){ addr, len, flags, next };
 }
 
 static inline void put(uint16_t i, uint64_t addr, uint32_t len, uint16_t flags,
-		uint16_t next)
+		       uint16_t next)
 {
 	desc(&ring.desc[i], addr, len, flags, next);
 }
@@ -209,8 +211,8 @@ static inline void offer(uint16_t head)
 	ring.avail->idx = avail;
 }
 
-#define NEXT	 VRING_DESC_F_NEXT
-#define WRITE	 VRING_DESC_F_WRITE
+#define NEXT VRING_DESC_F_NEXT
+#define WRITE VRING_DESC_F_WRITE
 #define INDIRECT VRING_DESC_F_INDIRECT
 
 static inline int get(uint32_t *head)
@@ -234,10 +236,11 @@ static inline void take_good(void)
 	expect(way->pull(&riov, text, 8) == 5 && !memcmp(text, "hello", 5),
 	       "the next good chain: pull");
 	expect(way->push(&wiov, "goodbye!", 8) == 7 &&
-	       !memcmp(mem + DATA + 4200, "goodbye", 8),
+		       !memcmp(mem + DATA + 4200, "goodbye", 8),
 	       "the next good chain: push");
-	expect(!way->complete(head, 7) && ring.used->idx == (uint16_t)(used + 1) &&
-	       elem->id == 6 && elem->len == 7,
+	expect(!way->complete(head, 7) &&
+		       ring.used->idx == (uint16_t)(used + 1) &&
+		       elem->id == 6 && elem->len == 7,
 	       "the next good chain: complete");
 	expect(get(&head) == 0, "then there is one more");
 }

@@ -33,7 +33,7 @@
 
 enum {
 	SIZE = 16,
-	TABLES = 8192,		/* offsets in the guest's memory */
+	TABLES = 8192, /* offsets in the guest's memory */
 	DATA = 16384,
 	BYTES = 32768,
 	TABLE_SIZE = 32,
@@ -43,10 +43,11 @@ static char *mem;
 static struct vring ring;
 static bool stop;
 
-#define GUEST	0x10000u	/* where the guest sees it */
+#define GUEST 0x10000u /* where the guest sees it */
 
 /* Mostly what passes most checks, so that all depths are reached. */
-static void rewrite_desc(struct vring_desc *desc, bool in_table, uint64_t *state)
+static void rewrite_desc(struct vring_desc *desc, bool in_table,
+			 uint64_t *state)
 {
 	uint32_t r = random32(state), kind = random32(state) % 16;
 	uint64_t addr = GUEST + DATA + r % (BYTES - DATA);
@@ -64,7 +65,8 @@ static void rewrite_desc(struct vring_desc *desc, bool in_table, uint64_t *state
 	if (kind < 6 && kind > 2 && (!in_table || kind == 3)) {
 		addr = GUEST + TABLES + r % 4096;
 		flags = VRING_DESC_F_INDIRECT;
-		len = random32(state) % TABLE_SIZE * 16 + (kind == 5 && r % 8 == 0);
+		len = random32(state) % TABLE_SIZE * 16 +
+		      (kind == 5 && r % 8 == 0);
 	}
 	WRITE_ONCE(desc->addr, addr);
 	WRITE_ONCE(desc->len, len);
@@ -150,9 +152,10 @@ static __vringh_inline bool host(const struct vringh_access *access,
 
 	counts = (struct counts){ 0 };
 	nr_outstanding = 0;
-	if (vringh_init(access, &vrh, 1ull << VIRTIO_RING_F_INDIRECT_DESC |
-			1ull << VIRTIO_RING_F_EVENT_IDX, SIZE, GUEST,
-			GUEST + ((char *)ring.avail - mem),
+	if (vringh_init(access, &vrh,
+			1ull << VIRTIO_RING_F_INDIRECT_DESC |
+				1ull << VIRTIO_RING_F_EVENT_IDX,
+			SIZE, GUEST, GUEST + ((char *)ring.avail - mem),
 			GUEST + ((char *)ring.used - mem), map))
 		exit(1);
 	WRITE_ONCE(ring.used->idx, 0);
@@ -204,10 +207,10 @@ static void run(const char *name, bool table, uint64_t chains)
 
 	/* data may be cut in two, and in iotlb's case only be read or written */
 	if (vringh_map_add(&map, GUEST, GUEST + TABLES - 1, mem, 3) ||
-	    vringh_map_add(&map, GUEST + TABLES, GUEST + DATA - 1,
-			   mem + TABLES, 1) ||
-	    vringh_map_add(&map, GUEST + DATA, GUEST + DATA + 7999,
-			   mem + DATA, 3) ||
+	    vringh_map_add(&map, GUEST + TABLES, GUEST + DATA - 1, mem + TABLES,
+			   1) ||
+	    vringh_map_add(&map, GUEST + DATA, GUEST + DATA + 7999, mem + DATA,
+			   3) ||
 	    vringh_map_add(&map, GUEST + DATA + 8000, GUEST + BYTES - 1000,
 			   mem + DATA + 8000, 2))
 		exit(1);

@@ -23,12 +23,14 @@ static void crossing_buffer(void)
 	offer(0);
 	head = takes(1, 1);
 	expect(way->pull(&riov, text, 99) == 10 &&
-	       !strcmp(text, translates() ? "01234FGHIJ" : "0123456789"),
+		       !strcmp(text,
+			       translates() ? "01234FGHIJ" : "0123456789"),
 	       "what it pulls is '%s'", text);
 	expect(way->push(&wiov, "abcdefghij", 10) == 10 &&
-	       !memcmp(mem + SPLIT - 3, "abc", 3) &&
-	       !memcmp(mem + (translates() ? DATA + 8192 : SPLIT), "defghij",
-		       7), "what it pushes");
+		       !memcmp(mem + SPLIT - 3, "abc", 3) &&
+		       !memcmp(mem + (translates() ? DATA + 8192 : SPLIT),
+			       "defghij", 7),
+	       "what it pushes");
 	recover(head);
 }
 
@@ -47,24 +49,32 @@ static void advancing(void)
 	head = takes(3, 1);
 	expect(vringh_iov_left(&riov) == 9 && vringh_iov_left(&wiov) == 5,
 	       "what is left at first");
-	expect(vringh_iov_advance(&riov, 0) == 0 &&
-	       vringh_iov_left(&riov) == 9, "advancing by nothing");
+	expect(vringh_iov_advance(&riov, 0) == 0 && vringh_iov_left(&riov) == 9,
+	       "advancing by nothing");
 	expect(vringh_iov_advance(&riov, 2) == 2 &&
-	       way->pull(&riov, text, 2) == 2 && !strcmp(text, "cd"),
+		       way->pull(&riov, text, 2) == 2 && !strcmp(text, "cd"),
 	       "from the third byte on it pulls '%s'", text);
-	expect(vringh_iov_advance(&riov, 3) == 3 && vringh_iov_left(&riov) == 2 &&
-	       riov.i == 2 && !riov.done, "to the end of a piece");
+	expect(vringh_iov_advance(&riov, 3) == 3 &&
+		       vringh_iov_left(&riov) == 2 && riov.i == 2 && !riov.done,
+	       "to the end of a piece");
 	vringh_iov_reset(&riov);
 	expect(vringh_iov_advance(&riov, 8) == 8 &&
-	       way->peek(&riov, VRINGH_READ, &span) == 1 && span.len == 1 &&
-	       *(char *)span.ptr == 'i', "to the last byte");
+		       way->peek(&riov, VRINGH_READ, &span) == 1 &&
+		       span.len == 1 && *(char *)span.ptr == 'i',
+	       "to the last byte");
 	expect(vringh_iov_advance(&riov, UINT64_MAX) == 1 &&
-	       !vringh_iov_left(&riov) && !vringh_iov_advance(&riov, 1) &&
-	       !way->pull(&riov, text, 1), "beyond the end");
+		       !vringh_iov_left(&riov) &&
+		       !vringh_iov_advance(&riov, 1) &&
+		       !way->pull(&riov, text, 1),
+	       "beyond the end");
 	expect(way->push(&wiov, "12", 2) == 2 && vringh_iov_left(&wiov) == 3 &&
-	       vringh_iov_advance(&wiov, 2) == 2 &&
-	       way->push(&wiov, "5678", 4) == 1 &&
-	       !memcmp(mem + DATA + 32, "12\0\0" "5", 6), "writing");
+		       vringh_iov_advance(&wiov, 2) == 2 &&
+		       way->push(&wiov, "5678", 4) == 1 &&
+		       !memcmp(mem + DATA + 32,
+			       "12\0\0"
+			       "5",
+			       6),
+	       "writing");
 	recover(head);
 	/* past 32 bits */
 	for (int i = 0; i < 3; i++)
@@ -72,8 +82,9 @@ static void advancing(void)
 	offer(0);
 	head = takes(3, 0);
 	expect(vringh_iov_left(&riov) == 3ull * UINT32_MAX &&
-	       vringh_iov_advance(&riov, 1ull << 33) == 1ull << 33 &&
-	       vringh_iov_left(&riov) == 3ull * UINT32_MAX - (1ull << 33),
+		       vringh_iov_advance(&riov, 1ull << 33) == 1ull << 33 &&
+		       vringh_iov_left(&riov) ==
+			       3ull * UINT32_MAX - (1ull << 33),
 	       "lists of 4 GiB");
 	recover(head);
 }
@@ -111,7 +122,8 @@ static void buffer_half_outside(void)
 	       "what it pulls is '%s'", text);
 	expect(way->pull(&riov, text, 6) == -EFAULT, "it pulls the rest");
 	vringh_iov_reset(&riov);
-	expect(way->pull(&riov, text, 12) == 6, "it does not pull what is there");
+	expect(way->pull(&riov, text, 12) == 6,
+	       "it does not pull what is there");
 	expect(way->pull(&riov, text, 6) == -EFAULT, "then it pulls the rest");
 	recover(head);
 }
@@ -134,16 +146,17 @@ static void range_added_late(void)
 	offer(0);
 	head = takes(2, 2);
 	expect(way->pull(&riov, text, 8) == 4 &&
-	       way->pull(&riov, text + 4, 4) == -EFAULT &&
-	       way->push(&wiov, "12345678", 8) == 4 &&
-	       way->push(&wiov, "5678", 4) == -EFAULT,
+		       way->pull(&riov, text + 4, 4) == -EFAULT &&
+		       way->push(&wiov, "12345678", 8) == 4 &&
+		       way->push(&wiov, "5678", 4) == -EFAULT,
 	       "what is there is not moved, or more than it");
 	range(SPLIT, HALF, VRINGH_PERM_RW);
 	expect(way->pull(&riov, text + 4, 4) == 4 && !strcmp(text, "AAAABBBB"),
 	       "what it pulls is '%s'", text);
 	expect(way->push(&wiov, "5678", 4) == 4 &&
-	       !memcmp(mem + DATA + 64, "1234", 4) &&
-	       !memcmp(mem + SPLIT + 64, "5678", 4), "what it pushes");
+		       !memcmp(mem + DATA + 64, "1234", 4) &&
+		       !memcmp(mem + SPLIT + 64, "5678", 4),
+	       "what it pushes");
 	recover(head);
 }
 
@@ -185,7 +198,8 @@ static void permissions(void)
 	expect(way->pull(&riov, text, 4) == -EACCES, "reads what it may not");
 	says("readable buffer: 4 bytes");
 	says("may not be read");
-	expect(way->push(&wiov, "evil", 4) == -EACCES, "writes what it may not");
+	expect(way->push(&wiov, "evil", 4) == -EACCES,
+	       "writes what it may not");
 	says("may not be written");
 	expect(!mem[DATA], "it was written");
 	recover(head);
@@ -193,7 +207,8 @@ static void permissions(void)
 	put(1, at(SPLIT), 4, WRITE, 0);
 	offer(0);
 	head = takes(1, 1);
-	expect(way->pull(&riov, text, 4) == 4 && way->push(&wiov, "good", 4) == 4,
+	expect(way->pull(&riov, text, 4) == 4 &&
+		       way->push(&wiov, "good", 4) == 4,
 	       "the right way round");
 	recover(head);
 
@@ -284,14 +299,17 @@ static void nothing_at_all(void)
 
 	vringh_iov_init(&empty, NULL, 0);
 	expect(way->peek(&empty, VRINGH_READ, &span) == 0 && !span.ptr &&
-	       !span.len, "a look at an empty list");
+		       !span.len,
+	       "a look at an empty list");
 	expect(!way->pull(&empty, NULL, 0) && !way->push(&empty, NULL, 0) &&
-	       !way->pull(&empty, mem, 1), "moving nothing");
+		       !way->pull(&empty, mem, 1),
+	       "moving nothing");
 	vringh_iov_cleanup(&empty);
 	if (trusts())
 		return;
 	expect(vringh_init(way->access, &vrh, 0, SIZE, at(RING), at(RING) + 128,
-			   at(RING) + 4096, &none) == -EFAULT, "an empty map");
+			   at(RING) + 4096, &none) == -EFAULT,
+	       "an empty map");
 	vringh_map_remove(&none, 0, UINT64_MAX);
 	vringh_map_free(&none);
 }

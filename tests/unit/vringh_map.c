@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
-static int blocks;		/* that a map has from the heap */
+static int blocks; /* that a map has from the heap */
 
 static void *counted_realloc(void *old, size_t bytes)
 {
@@ -20,14 +20,14 @@ static void counted_free(void *p)
 }
 
 #define malloc(bytes) counted_realloc(NULL, bytes)
-#define realloc	      counted_realloc
-#define free	      counted_free
+#define realloc counted_realloc
+#define free counted_free
 #include "virtio/map.h"
 #undef malloc
 #undef realloc
 #undef free
 
-static uint32_t searches;	/* of a map, for a range not known before */
+static uint32_t searches; /* of a map, for a range not known before */
 #define vringh_map_find(map, addr, below)                                      \
 	(searches++, vringh_map_find(map, addr, below))
 
@@ -42,24 +42,26 @@ static void maps(void)
 	uint32_t below;
 
 	expect(!vringh_map_add(&m, 64, 127, ours, 3) &&
-	       !vringh_map_add(&m, 0, 15, ours, 3) &&
-	       !vringh_map_add(&m, 256, UINT64_MAX, ours, 1), "three ranges");
+		       !vringh_map_add(&m, 0, 15, ours, 3) &&
+		       !vringh_map_add(&m, 256, UINT64_MAX, ours, 1),
+	       "three ranges");
 	expect(vringh_map_add(&m, 130, 140, ours + 1, 3) == -EINVAL,
 	       "a range that moves alignment");
 	expect(vringh_map_add(&m, 112, 143, ours, 3) == -EEXIST &&
-	       vringh_map_add(&m, 48, 64, ours, 3) == -EEXIST &&
-	       vringh_map_add(&m, 32, 512, ours, 3) == -EEXIST &&
-	       vringh_map_add(&m, 80, 81, ours, 3) == -EEXIST,
+		       vringh_map_add(&m, 48, 64, ours, 3) == -EEXIST &&
+		       vringh_map_add(&m, 32, 512, ours, 3) == -EEXIST &&
+		       vringh_map_add(&m, 80, 81, ours, 3) == -EEXIST,
 	       "ranges that overlap");
 	expect(vringh_map_add(&m, 32, 31, ours, 3) == -EINVAL &&
-	       vringh_map_add(&m, 32, 47, ours, 0) == -EINVAL &&
-	       vringh_map_add(&m, 32, 47, ours, 4) == -EINVAL,
+		       vringh_map_add(&m, 32, 47, ours, 0) == -EINVAL &&
+		       vringh_map_add(&m, 32, 47, ours, 4) == -EINVAL,
 	       "wrong ranges");
 	expect(m.n == 3 && vringh_map_find(&m, 0, NULL) == 0 &&
-	       vringh_map_find(&m, 15, NULL) == 0 &&
-	       vringh_map_find(&m, 16, &below) == -ENOENT && below == 1 &&
-	       vringh_map_find(&m, 127, NULL) == 1 &&
-	       vringh_map_find(&m, UINT64_MAX, NULL) == 2, "finding");
+		       vringh_map_find(&m, 15, NULL) == 0 &&
+		       vringh_map_find(&m, 16, &below) == -ENOENT &&
+		       below == 1 && vringh_map_find(&m, 127, NULL) == 1 &&
+		       vringh_map_find(&m, UINT64_MAX, NULL) == 2,
+	       "finding");
 	vringh_map_remove(&m, 16, 63);
 	expect(m.n == 3, "removing what is not there");
 	vringh_map_remove(&m, 15, 64);
@@ -73,11 +75,12 @@ static void maps(void)
 	       "one range");
 	vringh_map_remove(&emptied, 0, UINT64_MAX);
 	expect(!vringh_map_copy(&emptied, &m) && emptied.n == m.n &&
-	       !memcmp(emptied.ranges, m.ranges, m.n * sizeof(*m.ranges)),
+		       !memcmp(emptied.ranges, m.ranges,
+			       m.n * sizeof(*m.ranges)),
 	       "a copy in what was emptied");
 	vringh_map_free(&emptied);
 	expect(!vringh_map_copy(&copy, &m) && copy.n == m.n &&
-	       !memcmp(copy.ranges, m.ranges, m.n * sizeof(*m.ranges)),
+		       !memcmp(copy.ranges, m.ranges, m.n * sizeof(*m.ranges)),
 	       "a copy");
 	vringh_map_remove(&copy, 0, 15);
 	expect(copy.n == m.n - 1 && vringh_map_find(&m, 0, NULL) == 0,
@@ -112,8 +115,9 @@ static void ranges_in_a_row(void)
 	expect(way->pull(&riov, text, 1) == 1, "the first byte");
 	searches = 0;
 	expect(way->pull(&riov, text, 39) == 39 &&
-	       way->pull(&riov, text, 20) == 14 &&
-	       !strncmp(text, "so many ranges", 14), "it pulls '%s'", text);
+		       way->pull(&riov, text, 20) == 14 &&
+		       !strncmp(text, "so many ranges", 14),
+	       "it pulls '%s'", text);
 	expect(!way->complete(head, 0), "completing");
 	head = takes(2, 0);
 	expect(way->pull(&riov, text, 3) == 2, "to the end and back");
@@ -136,8 +140,10 @@ static void ranges_at_random(void)
 			const uint32_t r = random32(&state);
 			const uint64_t from = (r % 16) * step - 5 * step;
 
-			vringh_map_add(&m, from, from + (r >> 4 & 1 ? step - 1 :
-							 r >> 5 & 31), mem, 3);
+			vringh_map_add(&m, from,
+				       from + (r >> 4 & 1 ? step - 1 :
+							    r >> 5 & 31),
+				       mem, 3);
 		}
 		vrh.memory = &m;
 		for (int i = 0; i < 1000; i++) {

@@ -37,7 +37,8 @@ static void notify_by_flags(void)
 
 	fresh_with(0, 5);
 	expect(!way->notify_disable() &&
-	       ring.used->flags == VRING_USED_F_NO_NOTIFY, "disarming");
+		       ring.used->flags == VRING_USED_F_NO_NOTIFY,
+	       "disarming");
 	expect(way->notify_enable() == 1 && !ring.used->flags, "arming");
 	expect(way->need_notify() == 0, "a call for nothing");
 	put(0, at(DATA), 4, 0, 0);

@@ -40,16 +40,16 @@ static void *failing_realloc(void *old, size_t bytes)
 
 enum {
 	SIZE = 8,
-	TABLES = 8192,		/* offsets in memory */
+	TABLES = 8192, /* offsets in memory */
 	DATA = TABLES + SIZE * SIZE * 16,
 	BYTES = DATA + 4096,
 	PIECES = 6,
-	LEN = 5,		/* bytes of each */
+	LEN = 5, /* bytes of each */
 };
 
 static char mem[BYTES] __attribute__((aligned(4096)));
 static const struct vringh_access *inner;
-static int failure;		/* what a translation fails with */
+static int failure; /* what a translation fails with */
 static struct vringh vrh;
 static struct vringh_iov riov, wiov;
 
@@ -58,7 +58,8 @@ static int failing_translate(struct vringh *v, enum vringh_area area,
 			     uint64_t addr, uint64_t len,
 			     struct vringh_span *span)
 {
-	int err = fails() ? failure : inner->translate(v, area, addr, len, span);
+	int err = fails() ? failure :
+			    inner->translate(v, area, addr, len, span);
 
 	if (!err && area >= VRINGH_TABLE && span->len > 3)
 		span->len = 3;
@@ -140,7 +141,7 @@ static bool again(const char *call, long got, bool getdesc)
 			remember();                                            \
 			got_ = (call);                                         \
 		} while (again(#call, got_, getdesc));                         \
-		log_call("%s: %ld\n", #call, got_);                                \
+		log_call("%s: %ld\n", #call, got_);                            \
 		got_;                                                          \
 	})
 
@@ -158,11 +159,13 @@ static void move(bool in, void *ours, size_t len)
 					   (char *)ours + moved, len - moved);
 		if (got > 0) {
 			if (failed_now && moved + got == len)
-				complain("all of it moved, with a failure", got);
+				complain("all of it moved, with a failure",
+					 got);
 			moved += got;
 		}
-	} while (again(in ? "vringh_iov_push" : "vringh_iov_pull", got, false) ||
-		 (got > 0 && moved < len));
+	} while (
+		again(in ? "vringh_iov_push" : "vringh_iov_pull", got, false) ||
+		(got > 0 && moved < len));
 	log_call("%s: %zu\n", in ? "push" : "pull", moved);
 }
 
@@ -174,7 +177,8 @@ static uint32_t get(bool lists)
 
 	CALL(true, vringh_getdesc(&failing, &vrh, lists ? &riov : NULL,
 				  lists ? &wiov : NULL, &head));
-	log_call("head %u, %u to read, %u to write\n", head, riov.used, wiov.used);
+	log_call("head %u, %u to read, %u to write\n", head, riov.used,
+		 wiov.used);
 	return head;
 }
 
@@ -213,8 +217,8 @@ static void host(struct vdriver *drv)
 	CALL(false, vringh_notify_enable(&failing, &vrh));
 	log_call("kick %d\n", vdriver_need_kick(drv));
 	for (int i = 0; i < 4; i++)
-		log_call("back %d\n", vdriver_get(drv, &back, &len) == 1 ?
-			 (int)len : -1);
+		log_call("back %d\n",
+			 vdriver_get(drv, &back, &len) == 1 ? (int)len : -1);
 }
 
 static void script(uint64_t features)
@@ -279,9 +283,12 @@ static uint32_t all_failures(uint64_t features)
 			return n - 1;
 		}
 		check(record.used == undisturbed.used &&
-		      !memcmp(record.text, undisturbed.text, record.used) &&
-		      !memcmp(mem, after, BYTES), "%s, %d: failure %u, memory "
-		      "%s\n%sand undisturbed\n%s", inner->name, failure, n,
+			      !memcmp(record.text, undisturbed.text,
+				      record.used) &&
+			      !memcmp(mem, after, BYTES),
+		      "%s, %d: failure %u, memory "
+		      "%s\n%sand undisturbed\n%s",
+		      inner->name, failure, n,
 		      memcmp(mem, after, BYTES) ? "differs" : "the same",
 		      record.text, undisturbed.text);
 	}
@@ -290,9 +297,9 @@ static uint32_t all_failures(uint64_t features)
 
 int main(void)
 {
-	static const struct vringh_access *const inners[] = {
-		&vringh_user, &vringh_kern, &vringh_iotlb
-	};
+	static const struct vringh_access *const inners[] = { &vringh_user,
+							      &vringh_kern,
+							      &vringh_iotlb };
 
 	for (int i = 0; i < 3; i++) {
 		uint32_t n = 0;
@@ -302,18 +309,20 @@ int main(void)
 			uint32_t some;
 
 			failure = bits & 8 ? -EFAULT : -EACCES;
-			some = all_failures((uint64_t)(bits & 1)
-					    << VIRTIO_RING_F_INDIRECT_DESC |
-					    (uint64_t)(bits >> 1 & 1)
-					    << VIRTIO_RING_F_EVENT_IDX |
-					    (uint64_t)(bits >> 2 & 1)
-					    << VIRTIO_F_VERSION_1);
+			some = all_failures(
+				(uint64_t)(bits & 1)
+					<< VIRTIO_RING_F_INDIRECT_DESC |
+				(uint64_t)(bits >> 1 & 1)
+					<< VIRTIO_RING_F_EVENT_IDX |
+				(uint64_t)(bits >> 2 & 1)
+					<< VIRTIO_F_VERSION_1);
 			/* the script has more than 30 accesses */
 			check(some >= 30, "%u failures", some);
 			n += some;
 		}
 		report("vringh: each access failing once, and the call "
-		       "repeated: %s (%u failures)", inner->name, n);
+		       "repeated: %s (%u failures)",
+		       inner->name, n);
 	}
 	return finish();
 }

@@ -32,7 +32,7 @@ static void heads_only(void)
 {
 	uint32_t head = 0;
 
-	put(3, 0, 0, 0xffff, 0xffff);	/* nobody looks at it */
+	put(3, 0, 0, 0xffff, 0xffff); /* nobody looks at it */
 	offer(3);
 	expect(way->getdesc(NULL, NULL, &head) == 1 && head == 3,
 	       "the head is %u", head);
@@ -59,7 +59,8 @@ static void restored(void)
 	expect(!vringh_init(way->access, &vrh, FEATURES, SIZE, at(RING),
 			    at((char *)ring.avail - mem),
 			    at((char *)ring.used - mem), &map) &&
-	       !vringh_set_base(&vrh, last_avail, last_used), "beginning again");
+		       !vringh_set_base(&vrh, last_avail, last_used),
+	       "beginning again");
 	expect(get(&head) == 1 && head == 4, "it takes %u next", head);
 	for (uint32_t i = 0; i < 5; i++)
 		expect(i == 2 || !way->complete(i, i), "completing %u", i);
@@ -67,8 +68,9 @@ static void restored(void)
 	       "the used index is %u", ring.used->idx);
 	recover(VRINGH_NO_HEAD);
 	expect(vringh_set_base(&vrh, 3, 3 - SIZE) == 0 &&
-	       vringh_set_base(&vrh, 3, 3 - SIZE - 1) == -EINVAL &&
-	       vringh_set_base(&vrh, 3, 4) == -EINVAL, "more than the ring");
+		       vringh_set_base(&vrh, 3, 3 - SIZE - 1) == -EINVAL &&
+		       vringh_set_base(&vrh, 3, 4) == -EINVAL,
+	       "more than the ring");
 	says("3 chains taken and 4 completed, in a ring of 8");
 }
 
@@ -89,7 +91,8 @@ static void many_at_once(void)
 	expect(!way->complete_multi(used, 0) && ring.used->idx == before,
 	       "completing none");
 	expect(!way->complete_multi(used, 6) &&
-	       ring.used->idx == (uint16_t)(before + 6), "completing 6");
+		       ring.used->idx == (uint16_t)(before + 6),
+	       "completing 6");
 	for (uint32_t i = 0; i < 6; i++) {
 		struct vring_used_elem *elem =
 			&ring.used->ring[(before + i) & (SIZE - 1)];
@@ -172,19 +175,19 @@ static void overfill(uint16_t base, bool lists)
 	for (uint32_t i = 0; i < SIZE; i++) {
 		put(i, at(DATA), 4, 0, 0);
 		offer(i);
-		expect(way->getdesc(r, w, &head) == 1 && head == i,
-		       "number %u", i);
+		expect(way->getdesc(r, w, &head) == 1 && head == i, "number %u",
+		       i);
 	}
 	for (int more = 1; more <= SIZE; more++) {
 		ring.avail->idx = avail + more;
 		expect(way->getdesc(r, w, &head) == -EPROTO &&
-		       head == VRINGH_NO_HEAD, "with %d more, it takes %u",
-		       more, head);
+			       head == VRINGH_NO_HEAD,
+		       "with %d more, it takes %u", more, head);
 		says(" ahead of");
 		expect(way->notify_enable() == 0, "safe to sleep");
 	}
 	expect((uint16_t)(vrh.last_avail - vrh.last_used) == SIZE &&
-	       !vringh_set_base(&vrh, vrh.last_avail, vrh.last_used),
+		       !vringh_set_base(&vrh, vrh.last_avail, vrh.last_used),
 	       "it refuses where it stands");
 	/* what is abandoned, or completed, makes room, and no more than that */
 	ring.avail->idx = avail + 1;
@@ -203,8 +206,9 @@ static void overfill(uint16_t base, bool lists)
 	offer(3);
 	offer(0);
 	expect(way->getdesc(r, w, &head) == 1 && head == 3 &&
-	       way->getdesc(r, w, &head) == 1 && head == 0 &&
-	       way->getdesc(r, w, &head) == 0, "the two are not %u", head);
+		       way->getdesc(r, w, &head) == 1 && head == 0 &&
+		       way->getdesc(r, w, &head) == 0,
+	       "the two are not %u", head);
 }
 
 static void out_of_room(void)
@@ -303,7 +307,7 @@ static void ring_in_two_ranges(void)
 	put(0, at(DATA), 4, 0, 0);
 	offer(0);
 	cannot(-EFAULT, "descriptor table: 16 bytes at 0x100000000000 are not "
-	       "in one range");
+			"in one range");
 }
 
 static int init(uint64_t features, uint32_t size, uint64_t d, uint64_t a,

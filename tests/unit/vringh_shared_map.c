@@ -20,11 +20,11 @@
 
 enum { HOSTS = 3, SIZE = 4, ROUNDS = 300, BYTES = 16 };
 
-#define BASE 0x100000u	/* where the guests see it all */
+#define BASE 0x100000u /* where the guests see it all */
 
-static char *mem;	/* a ring of each host, then the page that goes */
+static char *mem; /* a ring of each host, then the page that goes */
 static size_t page, ring_room, all;
-static const struct vringh_map *current;	/* for all hosts to take */
+static const struct vringh_map *current; /* for all hosts to take */
 static bool stop;
 
 static struct host {

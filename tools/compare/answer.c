@@ -15,7 +15,7 @@ static void summarize(void)
 	static const struct groups one = { { NAN, NAN }, { NAN, NAN } };
 
 	compare();
-	for_each_command(c) {
+	for_each_command (c) {
 		memcpy(c->sorted, c->values, rounds * sizeof(double));
 		sort_values(c->sorted, rounds);
 		c->median = median_estimate(c->sorted, rounds, 0.05);
@@ -46,8 +46,8 @@ static const char *remedy(void)
 	if (!strcmp(ending, "time is over"))
 		return "; give more --max-time";
 	if (!strcmp(ending, "done"))
-		return options.runs ? "; give more --runs"
-				    : "; give less --resolve";
+		return options.runs ? "; give more --runs" :
+				      "; give less --resolve";
 	return "";
 }
 
@@ -64,17 +64,21 @@ static const char *verdict(const struct command *c)
 	percent_text(near, fmin(fabs(low), fabs(high)), decimals);
 	percent_text(far, fmax(fabs(low), fabs(high)), decimals);
 	if (!r->has_interval)
-		snprintf(text, sizeof(text), "no verdict: the runs are too few "
+		snprintf(text, sizeof(text),
+			 "no verdict: the runs are too few "
 			 "(%llu pair%s, and an interval needs %u)%s",
 			 (unsigned long long)rounds, rounds > 1 ? "s" : "",
 			 pairs_needed(), remedy());
 	else if (!has_verdict(c))
-		snprintf(text, sizeof(text), "no verdict: the runs are too few "
+		snprintf(text, sizeof(text),
+			 "no verdict: the runs are too few "
 			 "(the interval goes from %.2g to %.2g times A)%s",
 			 exp(r->low), exp(r->high), remedy());
 	else if (r->low <= 0 && r->high >= 0)
-		snprintf(text, sizeof(text), "no difference shown (within %s "
-			 "%%)", far);
+		snprintf(text, sizeof(text),
+			 "no difference shown (within %s "
+			 "%%)",
+			 far);
 	else
 		snprintf(text, sizeof(text), "%s %% %s [%s, %s]", value,
 			 r->low > 0 ? "slower" : "faster", near, far);
@@ -83,7 +87,7 @@ static const char *verdict(const struct command *c)
 
 static void print_verdicts(void)
 {
-	for_each_later(c)
+	for_each_later (c)
 		printf("%s against A: %s\n", c->name, verdict(c));
 	if (!commands[1].ratio.has_interval)
 		return;
@@ -110,18 +114,22 @@ static void print_command(const struct command *c, double scale, int d)
 	       (unsigned long long)rounds, d, c->median.value / scale, interval,
 	       d, x[0] / scale, d, x[rounds - 1] / scale);
 	if (c->low_outliers)
-		printf("  %" PRIu64 " low outlier%s, kept: below %.*f, Tukey's outer "
-		       "fence\n", c->low_outliers,
-		       c->low_outliers > 1 ? "s" : "", d, c->low_fence / scale);
+		printf("  %" PRIu64
+		       " low outlier%s, kept: below %.*f, Tukey's outer "
+		       "fence\n",
+		       c->low_outliers, c->low_outliers > 1 ? "s" : "", d,
+		       c->low_fence / scale);
 	if (c->high_outliers)
-		printf("  %" PRIu64 " high outlier%s, kept: above %.*f, Tukey's outer "
-		       "fence\n", c->high_outliers,
-		       c->high_outliers > 1 ? "s" : "", d,
+		printf("  %" PRIu64
+		       " high outlier%s, kept: above %.*f, Tukey's outer "
+		       "fence\n",
+		       c->high_outliers, c->high_outliers > 1 ? "s" : "", d,
 		       c->high_fence / scale);
 	if (!isnan(c->groups.share[0]))
 		printf("  two groups: %.0f %% around %.*f, %.0f %% around "
-		       "%.*f\n", 100 * c->groups.share[0], d,
-		       c->groups.centre[0] / scale, 100 * c->groups.share[1], d,
+		       "%.*f\n",
+		       100 * c->groups.share[0], d, c->groups.centre[0] / scale,
+		       100 * c->groups.share[1], d,
 		       c->groups.centre[1] / scale);
 }
 
@@ -132,21 +140,21 @@ static void print_human(void)
 	double least = INFINITY, scale = 1;
 	int i, d;
 
-	for_each_command(c) {
+	for_each_command (c) {
 		least = fmin(least, c->median.value);
 		printf("%s: %s\n", c->name, c->text);
 	}
 	if (options.metric != NS_PER_BUFFER) {
 		for (i = 0; i < 3 && least >= 1000 * scale; i++)
 			scale *= 1000;
-		snprintf(title, sizeof(title), "%s time, %s",
-			 metric_name(), names[i]);
+		snprintf(title, sizeof(title), "%s time, %s", metric_name(),
+			 names[i]);
 	}
 	least /= scale;
 	d = least < 1 ? 4 : least < 10 ? 3 : least < 100 ? 2 : 1;
 	printf("\n%-14s %5s %11s   %-22s %10s %10s\n", title, "runs", "median",
 	       "95 % interval", "min", "max");
-	for_each_command(c)
+	for_each_command (c)
 		print_command(c, scale, d);
 	putchar('\n');
 	print_verdicts();
@@ -229,7 +237,7 @@ void report(void)
 	if (options.format == FORMAT_HUMAN)
 		print_human();
 	record_start(options.format, &record);
-	for_each_command(c)
+	for_each_command (c)
 		put_command(c);
 	record_end();
 }
@@ -239,11 +247,12 @@ int judge(void)
 	const struct command *unknown = NULL;
 	int status = EXIT_DONE;
 
-	for_each_later(c) {
+	for_each_later (c) {
 		if (100 * expm1(c->ratio.low) > options.gate) {
-			fprintf(stderr, "%s: --fail-if-slower: command %s is "
-				"%s, all of it above %g\n", program, c->name,
-				verdict(c), options.gate);
+			fprintf(stderr,
+				"%s: --fail-if-slower: command %s is "
+				"%s, all of it above %g\n",
+				program, c->name, verdict(c), options.gate);
 			status = EXIT_FAILED;
 		} else if (!has_verdict(c) &&
 			   !(100 * expm1(c->ratio.high) <= options.gate)) {

@@ -14,11 +14,11 @@ enum metric { WALL, USER, SYS, CPU, NS_PER_BUFFER, UNDECIDED };
 
 extern struct options {
 	int format;
-	int metric;		/* UNDECIDED until the first run */
+	int metric; /* UNDECIDED until the first run */
 	bool metric_fixed;
 	uint32_t runs, warmup;
 	double resolve, max_time_s;
-	double gate;		/* --fail-if-slower; NAN: none */
+	double gate; /* --fail-if-slower; NAN: none */
 	const char *csv, *json;
 } options;
 
@@ -26,21 +26,21 @@ extern struct command {
 	char name[2];
 	const char *text;
 	char **argv;
-	double *values;		/* one per round that is over */
+	double *values; /* one per round that is over */
 	double *sorted;
 	struct estimate median;
 	double low_fence, high_fence;
 	uint64_t low_outliers, high_outliers;
-	struct groups groups;	/* NAN: the sample is one */
-	struct estimate ratio;	/* to the first, as a logarithm */
+	struct groups groups;  /* NAN: the sample is one */
+	struct estimate ratio; /* to the first, as a logarithm */
 } commands[];
 extern unsigned nr_commands;
-#define for_each_command(c) \
+#define for_each_command(c)                                                    \
 	for (struct command *c = commands; c < commands + nr_commands; c++)
-#define for_each_later(c) \
+#define for_each_later(c)                                                      \
 	for (struct command *c = commands + 1; c < commands + nr_commands; c++)
 
-extern const char *ending;	/* why there are no more rounds */
+extern const char *ending; /* why there are no more rounds */
 
 const char *metric_name(void);
 const char *unit(void);

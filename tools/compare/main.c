@@ -20,8 +20,8 @@
 #include "rounds.h"
 #include "run.h"
 
-#define MAX_COMMANDS 26		/* a letter each */
-#define MAX_NUMBER   1000000000	/* of per cent, or seconds: 30 years */
+#define MAX_COMMANDS 26	      /* a letter each */
+#define MAX_NUMBER 1000000000 /* of per cent, or seconds: 30 years */
 
 struct options options = {
 	.metric = UNDECIDED,
@@ -34,7 +34,6 @@ struct command commands[MAX_COMMANDS];
 unsigned nr_commands;
 const char *ending;
 
-
 static const struct opt opts[] = {
 	{ "metric", METRICS, "what to compare (ns per buffer, or wall)",
 	  OPT_CHOICE, &options.metric, 0, 0 },
@@ -46,10 +45,12 @@ static const struct opt opts[] = {
 	  OPT_DOUBLE, &options.resolve, 0, MAX_NUMBER },
 	{ "max-time", "SECONDS", "begin no round after (60; none with --runs)",
 	  OPT_DOUBLE, &options.max_time_s, 0, MAX_NUMBER },
-	{ "fail-if-slower", "PERCENT", "status 1 if B is slower, all of its "
-	  "interval", OPT_DOUBLE, &options.gate, 0, MAX_NUMBER },
-	{ "csv", "FILE", "keep every sample there", OPT_TEXT,
-	  &options.csv, 0, 0 },
+	{ "fail-if-slower", "PERCENT",
+	  "status 1 if B is slower, all of its "
+	  "interval",
+	  OPT_DOUBLE, &options.gate, 0, MAX_NUMBER },
+	{ "csv", "FILE", "keep every sample there", OPT_TEXT, &options.csv, 0,
+	  0 },
 	{ "json", "FILE", "the same, one JSON object a line", OPT_TEXT,
 	  &options.json, 0, 0 },
 	OPT_FORMAT(&options.format),
@@ -57,17 +58,17 @@ static const struct opt opts[] = {
 };
 
 static const char usage[] =
-"usage: compare [options] 'COMMAND A' 'COMMAND B' ['COMMAND C' ...]\n"
-"Runs the commands in turn and says whether B is faster than A, and by how\n"
-"much.\n"
-"\n"
-"A command is one string, split as a shell does it but run without a shell;\n"
-"\"sh -c '...'\" is one. If it prints a ringtest row, as rings do when they see\n"
-"RINGTEST_FORMAT=csv (set here), its ns_per_buffer is compared (of several\n"
-"rows, the median), otherwise its wall time. It goes on until the interval of\n"
-"the ratio, from end to end, is narrower than --resolve, or until --max-time.\n"
-"Ctrl-C prints what there is, with status 1.\n"
-"\n";
+	"usage: compare [options] 'COMMAND A' 'COMMAND B' ['COMMAND C' ...]\n"
+	"Runs the commands in turn and says whether B is faster than A, and by how\n"
+	"much.\n"
+	"\n"
+	"A command is one string, split as a shell does it but run without a shell;\n"
+	"\"sh -c '...'\" is one. If it prints a ringtest row, as rings do when they see\n"
+	"RINGTEST_FORMAT=csv (set here), its ns_per_buffer is compared (of several\n"
+	"rows, the median), otherwise its wall time. It goes on until the interval of\n"
+	"the ratio, from end to end, is narrower than --resolve, or until --max-time.\n"
+	"Ctrl-C prints what there is, with status 1.\n"
+	"\n";
 
 const char *metric_name(void)
 {
@@ -112,9 +113,10 @@ static char **split(const struct command *c)
 				quote = *in;
 			} else if (*in == '\\' && quote != '\'') {
 				if (!in[1])
-					die(EXIT_USAGE, "command %s: nothing "
-					    "follows the last \\: %s", c->name,
-					    c->text);
+					die(EXIT_USAGE,
+					    "command %s: nothing "
+					    "follows the last \\: %s",
+					    c->name, c->text);
 				/* in double quotes it guards only these */
 				if (quote && !strchr("\"\\$`\n", in[1]))
 					*out++ = *in;
@@ -152,21 +154,23 @@ static void read_command_line(int argc, char **argv)
 	}
 	if (nr_commands < 2)
 		die(EXIT_USAGE, "give at least two commands, each as one "
-		    "string; see compare --help");
+				"string; see compare --help");
 	if (options.runs && !isnan(options.resolve))
 		die(EXIT_USAGE, "--resolve: --runs fixes the number of rounds; "
-		    "leave out one of the two");
+				"leave out one of the two");
 	if (options.max_time_s == 0)
 		die(EXIT_USAGE, "--max-time: 0 leaves no time to measure; give "
-		    "more, like 0.5");
+				"more, like 0.5");
 	if (isnan(options.resolve))
 		options.resolve = 1;
 	if (isnan(options.max_time_s))
 		options.max_time_s = options.runs ? INFINITY : 60;
 	if (!isnan(options.gate) && options.runs &&
 	    options.runs < pairs_needed())
-		die(EXIT_USAGE, "--fail-if-slower: no verdict comes of --runs "
-		    "%u; give at least %u", options.runs, pairs_needed());
+		die(EXIT_USAGE,
+		    "--fail-if-slower: no verdict comes of --runs "
+		    "%u; give at least %u",
+		    options.runs, pairs_needed());
 	open_samples();
 }
 

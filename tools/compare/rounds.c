@@ -16,7 +16,7 @@ double width = INFINITY;
 
 static FILE *csv, *json;
 static uint64_t start_ns;
-static double lost_ns;			/* in runs that do not count */
+static double lost_ns; /* in runs that do not count */
 
 double alpha(void)
 {
@@ -72,7 +72,8 @@ static void keep(const struct command *c, unsigned position,
 		{ "command", "-", FIELD_TEXT, &name },
 		{ "text", "-", FIELD_TEXT, &c->text },
 		{ "metric", "-", FIELD_TEXT, &metric },
-		{ "value", "(unit)", FIELD_DOUBLE, &run->value[options.metric] },
+		{ "value", "(unit)", FIELD_DOUBLE,
+		  &run->value[options.metric] },
 		{ "unit", "-", FIELD_TEXT, &of },
 		{ "start_ns", "ns", FIELD_U64, &began_ns },
 		{ "wall_ns", "ns", FIELD_DOUBLE, &run->value[WALL] },
@@ -124,17 +125,17 @@ static void one_round(uint64_t nr, bool counts)
 void compare(void)
 {
 	width = 0;
-	for_each_later(c) {
+	for_each_later (c) {
 		for (uint64_t i = 0; i < rounds; i++)
 			/* not of the quotient, which a double may not hold */
-			c->sorted[i] = log(c->values[i]) -
-				       log(commands->values[i]);
+			c->sorted[i] =
+				log(c->values[i]) - log(commands->values[i]);
 		sort_values(c->sorted, rounds);
 		c->ratio = hodges_lehmann(c->sorted, rounds, alpha());
 		if (!c->ratio.has_interval)
 			width = INFINITY;
-		width = fmax(width, 100 * (exp(c->ratio.high) -
-					   exp(c->ratio.low)));
+		width = fmax(width,
+			     100 * (exp(c->ratio.high) - exp(c->ratio.low)));
 	}
 }
 
@@ -164,8 +165,10 @@ static void show_progress(uint64_t first_ns, uint64_t looked)
 	if (need > rounds)
 		left = fmin(left, (now - first_ns) * (need / rounds - 1));
 	if (!options.runs && looked)
-		snprintf(more_text, sizeof(more_text), ", interval of %.2g %%, "
-			 "to be %g %%", width, options.resolve);
+		snprintf(more_text, sizeof(more_text),
+			 ", interval of %.2g %%, "
+			 "to be %g %%",
+			 width, options.resolve);
 	snprintf(line, sizeof(line), "round %llu, %.9g s left%s",
 		 (unsigned long long)rounds, round(fmax(left, 0) / 1e9),
 		 more_text);
@@ -183,7 +186,7 @@ void run_rounds(void)
 	while (!ending) {
 		if (rounds == room) {
 			room = room ? 2 * room : 64;
-			for_each_command(c) {
+			for_each_command (c) {
 				size_t size = room * sizeof(double);
 
 				c->values = more(c->values, size);
@@ -198,8 +201,8 @@ void run_rounds(void)
 		}
 		if (ending)
 			break;
-		if (options.runs ? rounds == options.runs
-				 : width < options.resolve)
+		if (options.runs ? rounds == options.runs :
+				   width < options.resolve)
 			ending = "done";
 		else if (spent_ns() >= 1e9 * options.max_time_s)
 			ending = "time is over";

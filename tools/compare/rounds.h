@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-extern uint64_t rounds;		/* over, and counting */
-extern double width;		/* of the widest interval, per cent */
+extern uint64_t rounds; /* over, and counting */
+extern double width;	/* of the widest interval, per cent */
 
 /* May miss this often: shared out, so that all intervals hold at once. */
 double alpha(void);

@@ -17,7 +17,7 @@
 #include "lib/program.h"
 #include "run.h"
 
-#define MAX_OUTPUT (16 << 20)	/* of what a command wrote, looked at */
+#define MAX_OUTPUT (16 << 20) /* of what a command wrote, looked at */
 
 static posix_spawn_file_actions_t child_files;
 
@@ -37,8 +37,10 @@ void prepare_runs(void)
 	for (int i = 0; i < 2; i++) {
 		captured[i] = memfd_create("compare", MFD_CLOEXEC);
 		if (captured[i] < 0)
-			die(EXIT_FAILED, "cannot open memory for what commands "
-			    "write: %s", reason(errno));
+			die(EXIT_FAILED,
+			    "cannot open memory for what commands "
+			    "write: %s",
+			    reason(errno));
 		posix_spawn_file_actions_adddup2(&child_files, captured[i],
 						 1 + i);
 	}
@@ -89,8 +91,8 @@ static void add_tail(char *to, int fd)
 }
 
 /* Ends the comparison, after what there is, for a command that went wrong. */
-__attribute__((noreturn, format(printf, 2, 3)))
-static void command_failed(const struct command *c, const char *fmt, ...)
+__attribute__((noreturn, format(printf, 2, 3))) static void
+command_failed(const struct command *c, const char *fmt, ...)
 {
 	char why[256], tail[2 * (800 + 9 * 5)] = "";
 	va_list ap;
@@ -116,13 +118,15 @@ static void check_job(const struct command *c, const struct job *job)
 	static bool warned;
 
 	if (job->error == -ENOENT || job->error == -ENOEXEC)
-		command_failed(c, "cannot be started: %s (no shell is used; "
-			       "\"sh -c '...'\" is one)", reason(-job->error));
+		command_failed(c,
+			       "cannot be started: %s (no shell is used; "
+			       "\"sh -c '...'\" is one)",
+			       reason(-job->error));
 	if (job->error)
 		command_failed(c, "cannot be started: %s", reason(-job->error));
 	if (job->wanted_terminal)
 		command_failed(c, "wanted to use the terminal, which it has "
-			       "not; let it ask for nothing");
+				  "not; let it ask for nothing");
 	if (WIFSIGNALED(job->status))
 		command_failed(c, "was ended by signal %d (%s)",
 			       WTERMSIG(job->status),
@@ -133,7 +137,8 @@ static void check_job(const struct command *c, const struct job *job)
 	if (job->left && !warned)
 		warn("command %s left processes running, which were ended, as "
 		     "they would disturb the next run; let it wait for them, "
-		     "or start them with setsid", c->name);
+		     "or start them with setsid",
+		     c->name);
 	warned |= job->left;
 }
 
@@ -147,15 +152,18 @@ static bool run_once(const struct command *c, struct run *run)
 		for (int i = 0; i < 2; i++)
 			if (ftruncate(captured[i], 0) ||
 			    lseek(captured[i], 0, SEEK_SET))
-				die(EXIT_FAILED, "cannot empty the memory for "
-				    "what commands write: %s", reason(errno));
+				die(EXIT_FAILED,
+				    "cannot empty the memory for "
+				    "what commands write: %s",
+				    reason(errno));
 		job = job_run(c->argv, &child_files);
 		if (jobs_stopped())
 			return false;
 		check_job(c, &job);
 		if (job.paused) {
 			warn("command %s was stopped for a time: the run does "
-			     "not count, and is repeated", c->name);
+			     "not count, and is repeated",
+			     c->name);
 			run->lost_ns += job.end_ns - job.start_ns;
 		}
 	} while (job.paused);
@@ -204,13 +212,15 @@ static bool read_rows(const struct command *c, double *ns_per_buffer)
 					break;
 			if (!ns)
 				command_failed(c, "printed a ringtest header "
-					       "without ns_per_buffer");
+						  "without ns_per_buffer");
 		} else if (count == columns) {
 			values = more(values, (n + 1) * sizeof(*values));
 			values[n] = strtod(fields[ns], &end);
 			if (*end || !isfinite(values[n]) || values[n] <= 0)
-				command_failed(c, "printed nonsense: '%s' ns "
-					       "per buffer", fields[ns]);
+				command_failed(c,
+					       "printed nonsense: '%s' ns "
+					       "per buffer",
+					       fields[ns]);
 			n++;
 			machine_pair(fields[2], fields[3]);
 		}
@@ -236,11 +246,13 @@ bool measure(const struct command *c, struct run *run)
 	if (options.metric == UNDECIDED)
 		options.metric = rows ? NS_PER_BUFFER : WALL;
 	if (!options.metric_fixed && rows != (options.metric == NS_PER_BUFFER))
-		command_failed(c, "printed %s ringtest row, unlike the run "
+		command_failed(c,
+			       "printed %s ringtest row, unlike the run "
 			       "before; --metric wall compares any two",
 			       rows ? "a" : "no");
 	if (run->value[options.metric] <= 0)
-		command_failed(c, "took no %s time that the kernel counts; let "
+		command_failed(c,
+			       "took no %s time that the kernel counts; let "
 			       "it do more, or take --metric wall",
 			       metric_name());
 	return true;

@@ -11,7 +11,7 @@
 struct run {
 	uint64_t start_ns;
 	double value[NS_PER_BUFFER + 1];
-	double lost_ns;		/* in runs before it that do not count */
+	double lost_ns; /* in runs before it that do not count */
 };
 
 void prepare_runs(void);

@@ -18,20 +18,20 @@
 #include "lib/program.h"
 #include "topology.h"
 
-#define MAX_NUMBER 99999	/* of a CPU that can be asked for */
+#define MAX_NUMBER 99999 /* of a CPU that can be asked for */
 
 static bool all_pairs, classes, sleeps, unpinned;
 static const char *seed_text, *allowed, *sysroot;
 
 static const char usage[] =
-"usage: pairs [OPTION...]\n"
-"\n"
-"Prints pairs of CPUs, GUEST HOST CLASS: each CPU that is online and allowed as\n"
-"guest, with the last one as host. The class is the nearest thing they share:\n"
-"self (the same CPU), smt (a core), l2, llc (the last-level cache), node (a\n"
-"socket where no nodes are listed) or machine. Where cores differ, their types\n"
-"follow: P (performance), E (efficiency), M (between the two), L (low power).\n"
-"\n";
+	"usage: pairs [OPTION...]\n"
+	"\n"
+	"Prints pairs of CPUs, GUEST HOST CLASS: each CPU that is online and allowed as\n"
+	"guest, with the last one as host. The class is the nearest thing they share:\n"
+	"self (the same CPU), smt (a core), l2, llc (the last-level cache), node (a\n"
+	"socket where no nodes are listed) or machine. Where cores differ, their types\n"
+	"follow: P (performance), E (efficiency), M (between the two), L (low power).\n"
+	"\n";
 
 static const struct opt opts[] = {
 	{ "all-pairs", NULL, "every ordered pair", OPT_SET, &all_pairs, 0, 0 },
@@ -39,12 +39,12 @@ static const struct opt opts[] = {
 	  &classes, 0, 0 },
 	{ "shuffle", "SEED", "in an order that SEED determines", OPT_TEXT,
 	  &seed_text, 0, 0 },
-	{ "allowed", "LIST", "CPUs to use, in place of those allowed",
-	  OPT_TEXT, &allowed, 0, 0 },
+	{ "allowed", "LIST", "CPUs to use, in place of those allowed", OPT_TEXT,
+	  &allowed, 0, 0 },
 	{ "sysroot", "DIR", "the machine whose /sys is in DIR", OPT_TEXT,
 	  &sysroot, 0, 0 },
-	{ "sleep", NULL, "guest and host may share a CPU", OPT_SET, &sleeps,
-	  0, 0 },
+	{ "sleep", NULL, "guest and host may share a CPU", OPT_SET, &sleeps, 0,
+	  0 },
 	{ "unpinned", NULL, "add runs without a guest CPU, with neither (-)",
 	  OPT_SET, &unpinned, 0, 0 },
 	{ "as", "NAME", "what messages call this program", OPT_TEXT, &program,
@@ -81,8 +81,10 @@ static void check_allowed(void)
 		list = cpulist_next(list, &first, &last);
 	while (list && *list && last <= MAX_NUMBER);
 	if (!list || last > MAX_NUMBER)
-		die(EXIT_USAGE, "--allowed: '%s' is no list of CPUs: give one "
-		    "like 0,2-5", allowed);
+		die(EXIT_USAGE,
+		    "--allowed: '%s' is no list of CPUs: give one "
+		    "like 0,2-5",
+		    allowed);
 }
 
 /* Keeps those that may be used, and returns how many there are. */
@@ -105,8 +107,8 @@ static unsigned mask_cpus(struct cpu **all)
 	*all = more(NULL, n * sizeof(**all));
 	for (unsigned i = 0; i < n; nr++)
 		if (cpu_allowed(nr))
-			(*all)[i++] = (struct cpu){ nr, { -1, -1, -1, -1, -1 },
-						    0 };
+			(*all)[i++] =
+				(struct cpu){ nr, { -1, -1, -1, -1, -1 }, 0 };
 	return n;
 }
 
@@ -142,22 +144,26 @@ static void find_cpus(void)
 		if (!allowed)
 			min = nr_mask;
 	} else if (!nr_online) {
-		die(EXIT_USAGE, "cannot tell which CPUs are online: nothing is "
-		    "in %s/sys/devices/system/cpu/online", machine_root);
+		die(EXIT_USAGE,
+		    "cannot tell which CPUs are online: nothing is "
+		    "in %s/sys/devices/system/cpu/online",
+		    machine_root);
 	}
 	cpus = more(NULL, (nr_online + nr_mask) * sizeof(*cpus));
 	if (choose(online, nr_online) >= min)
 		return;
 	/* A container may have an empty /sys, or one of other numbers. */
 	if (choose(mask, nr_mask)) {
-		fprintf(stderr, "%s: /sys lists other CPUs than this process "
+		fprintf(stderr,
+			"%s: /sys lists other CPUs than this process "
 			"may use, %s: these are taken, but what they share is "
-			"not known\n", program, list_of(mask, nr_mask));
+			"not known\n",
+			program, list_of(mask, nr_mask));
 		return;
 	}
 	die(EXIT_USAGE, "--allowed: no CPU of %s is online: choose from %s",
-	    allowed, nr_online ? list_of(online, nr_online) :
-	    list_of(mask, nr_mask));
+	    allowed,
+	    nr_online ? list_of(online, nr_online) : list_of(mask, nr_mask));
 }
 
 /* ---- The pairs ---- */
@@ -212,7 +218,7 @@ static void list_pairs(void)
 				continue;
 			if (!(nr_pairs & (nr_pairs - 1)))
 				pairs = more(pairs, (2 * nr_pairs + 1) *
-						    sizeof(*pairs));
+							    sizeof(*pairs));
 			pairs[nr_pairs++] = pair;
 		}
 }
@@ -231,8 +237,10 @@ static void sort_classes(void)
 	static const char order[] = "self|smt|l2|llc|node|machine";
 
 	for (size_t i = 1; i < nr_pairs; i++)
-		for (size_t j = i; j && opt_choice(order, pairs[j].class) <
-				opt_choice(order, pairs[j - 1].class); j--)
+		for (size_t j = i;
+		     j && opt_choice(order, pairs[j].class) <
+				  opt_choice(order, pairs[j - 1].class);
+		     j--)
 			swap(&pairs[j], &pairs[j - 1]);
 }
 
@@ -272,8 +280,11 @@ static void tell_only(void)
 		"allow more CPUs (taskset, cpuset, --allowed)";
 
 	fprintf(stderr, "%s: only CPU %d is online and allowed%s%s\n", program,
-		cpus->number, sleeps ? ", so guest and host share it: to part "
-		"them, " : ": no pair without --sleep: add it, or ", remedy);
+		cpus->number,
+		sleeps ? ", so guest and host share it: to part "
+			 "them, " :
+			 ": no pair without --sleep: add it, or ",
+		remedy);
 }
 
 static uint64_t read_seed(void)
@@ -281,8 +292,10 @@ static uint64_t read_seed(void)
 	size_t len = strlen(seed_text);
 
 	if (!len || len > 9 || strspn(seed_text, "0123456789") != len)
-		die(EXIT_USAGE, "--shuffle: '%s' is no seed: give a number "
-		    "from 0 to 999999999", seed_text);
+		die(EXIT_USAGE,
+		    "--shuffle: '%s' is no seed: give a number "
+		    "from 0 to 999999999",
+		    seed_text);
 	return strtoul(seed_text, NULL, 10);
 }
 
@@ -292,9 +305,11 @@ static void check_sysroot(void)
 
 	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu", sysroot);
 	if (!*sysroot || access(path, R_OK))
-		die(EXIT_USAGE, "--sysroot: '%s' has no sys/devices/system/"
+		die(EXIT_USAGE,
+		    "--sysroot: '%s' has no sys/devices/system/"
 		    "cpu: give the directory that the other machine's tree is "
-		    "in", sysroot);
+		    "in",
+		    sysroot);
 	machine_root = sysroot;
 }
 
@@ -304,8 +319,10 @@ int main(int argc, char **argv)
 	uint64_t seed = 0;
 
 	if (operands < argc)
-		die(EXIT_USAGE, "%s: not an option; every option begins with "
-		    "--", argv[operands]);
+		die(EXIT_USAGE,
+		    "%s: not an option; every option begins with "
+		    "--",
+		    argv[operands]);
 	if (allowed)
 		check_allowed();
 	if (seed_text)

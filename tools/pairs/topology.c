@@ -12,7 +12,7 @@
 #include "lib/program.h"
 #include "topology.h"
 
-#define MAX_CACHES 8	/* of a CPU, instruction caches included */
+#define MAX_CACHES 8 /* of a CPU, instruction caches included */
 
 static struct cpu *cpus;
 static unsigned nr_cpus;
@@ -26,8 +26,8 @@ static void *more(void *p, size_t bytes)
 }
 
 /* The first line of a file in /sys/devices. NULL: it is not there, or empty. */
-__attribute__((format(printf, 1, 2)))
-static const char *read_line(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static const char *
+read_line(const char *fmt, ...)
 {
 	static char *line;
 	static size_t size;
@@ -66,8 +66,8 @@ static int number_of(enum shared what, const char *word)
 		if (!strcmp(known[what].word[i], word))
 			return i;
 	i = known[what].nr++;
-	known[what].word = more(known[what].word,
-				(i + 1) * sizeof(*known[what].word));
+	known[what].word =
+		more(known[what].word, (i + 1) * sizeof(*known[what].word));
 	known[what].word[i] = strdup(word);
 	return i;
 }
@@ -80,7 +80,8 @@ static void read_caches(struct cpu *cpu)
 	/* not every machine has all of them */
 	for (int i = 0; i < MAX_CACHES; i++) {
 		const char *line = read_line("system/cpu/cpu%d/cache/index%d/"
-					     "level", nr, i);
+					     "level",
+					     nr, i);
 		int level, map;
 
 		if (!line)
@@ -91,7 +92,8 @@ static void read_caches(struct cpu *cpu)
 		if (line && !strcmp(line, "Instruction"))
 			continue;
 		line = read_line("system/cpu/cpu%d/cache/index%d/"
-				 "shared_cpu_map", nr, i);
+				 "shared_cpu_map",
+				 nr, i);
 		if (level == 2)
 			cpu->shared[L2] = number_of(L2, line);
 		map = number_of(LLC, line);
@@ -109,10 +111,14 @@ static void add_cpu(int nr)
 	cpus = more(cpus, (nr_cpus + 1) * sizeof(*cpus));
 	cpu = &cpus[nr_cpus++];
 	*cpu = (struct cpu){ .number = nr, .shared = { -1, -1, -1, -1, -1 } };
-	cpu->shared[CORE] = number_of(CORE, read_line("system/cpu/cpu%d/"
-			"topology/thread_siblings", nr));
-	cpu->shared[SOCKET] = number_of(SOCKET, read_line("system/cpu/cpu%d/"
-			"topology/core_siblings", nr));
+	cpu->shared[CORE] =
+		number_of(CORE, read_line("system/cpu/cpu%d/"
+					  "topology/thread_siblings",
+					  nr));
+	cpu->shared[SOCKET] =
+		number_of(SOCKET, read_line("system/cpu/cpu%d/"
+					    "topology/core_siblings",
+					    nr));
 	read_caches(cpu);
 }
 
@@ -169,7 +175,8 @@ static void types_by_capacity(void)
 	for (unsigned i = 0; i < nr_cpus; i++)
 		if (capacity[i])
 			cpus[i].type = capacity[i] * 5 > max * 4 ? 'P' :
-				       capacity[i] * 4 < min * 5 ? 'E' : 'M';
+				       capacity[i] * 4 < min * 5 ? 'E' :
+								   'M';
 	free(capacity);
 }
 

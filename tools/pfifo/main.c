@@ -9,7 +9,7 @@
 #include "pfifo.h"
 #include "report.h"
 
-#define MAX_COUNTS 16		/* of threads, in one command */
+#define MAX_COUNTS 16 /* of threads, in one command */
 
 struct options options = {
 	.packets = 1000000,
@@ -26,8 +26,10 @@ static const char *threads_text = "1,2,4,8,16", *affinity;
 static const struct opt opts[] = {
 	{ "threads", "N,N,...", "threads that send (1,2,4,8,16)", OPT_TEXT,
 	  &threads_text, 0, 0 },
-	{ "order", "head-first|clear-first|both", "what the rings do (both, in "
-	  "turn)", OPT_CHOICE, &options.order, 0, 0 },
+	{ "order", "head-first|clear-first|both",
+	  "what the rings do (both, in "
+	  "turn)",
+	  OPT_CHOICE, &options.order, 0, 0 },
 	{ "packets", "N", "packets in a run, of all threads (1000000)", OPT_U64,
 	  &options.packets, 1, UINT64_MAX },
 	{ "size", "BYTES", "of a packet (60)", OPT_U32, &options.size, 40,
@@ -60,7 +62,7 @@ static void measure(unsigned nr_threads)
 	const int first = both ? HEAD_FIRST : options.order;
 
 	for (int i = 0; i <= both; i++)
-		run_once(nr_threads, first + i);	/* warms up */
+		run_once(nr_threads, first + i); /* warms up */
 	for (uint32_t nr = 0; nr < options.repeat; nr++) {
 		for (int i = 0; i <= both; i++) {
 			/* A B, B A, so that drift evens out */
@@ -85,7 +87,8 @@ static unsigned read_threads(unsigned *counts)
 		uint64_t n;
 
 		if (nr == MAX_COUNTS || opt_number(word, 1, MAX_THREADS, &n))
-			die(EXIT_USAGE, "--threads: '%s' is not a list of at "
+			die(EXIT_USAGE,
+			    "--threads: '%s' is not a list of at "
 			    "most %d numbers from 1 to %d, like 1,2,4",
 			    threads_text, MAX_COUNTS, MAX_THREADS);
 		counts[nr++] = n;
@@ -101,8 +104,8 @@ int main(int argc, char **argv)
 	options.format = format_default();
 	opt_parse_all(argc, argv, opts, usage);
 	nr_counts = read_threads(counts);
-	options.nr_cpus = cpu_list("affinity", affinity, options.cpus,
-				   MAX_THREADS);
+	options.nr_cpus =
+		cpu_list("affinity", affinity, options.cpus, MAX_THREADS);
 	for (unsigned i = 0; i < nr_counts; i++)
 		most = counts[i] > most ? counts[i] : most;
 	get_memory(most);

@@ -9,9 +9,9 @@
 #include "ptr_ring.h"
 
 #define MAX_THREADS 64
-#define BANDS	    3
+#define BANDS 3
 
-#define BOTH ORDERS		/* in turn */
+#define BOTH ORDERS /* in turn */
 
 extern struct options {
 	uint64_t packets;

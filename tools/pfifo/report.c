@@ -37,9 +37,9 @@ static const struct record record = { .fields = fields, .cpu = &first_cpu };
 /* Of the line of the table that is printed next. */
 static struct {
 	unsigned threads;
-	uint32_t results;	/* in both orders */
-	double *rate[2];	/* packets per us, by order */
-	double *log_ratio;	/* head first to clear first, pair by pair */
+	uint32_t results;  /* in both orders */
+	double *rate[2];   /* packets per us, by order */
+	double *log_ratio; /* head first to clear first, pair by pair */
 	uint64_t drops;
 } line;
 
@@ -90,8 +90,8 @@ static void print_line(void)
 	if (options.order == BOTH)
 		print_change(n);
 	if (line.drops)
-		printf("  drops: %.2f %%", 100.0 * line.drops /
-		       (options.packets * line.results));
+		printf("  drops: %.2f %%",
+		       100.0 * line.drops / (options.packets * line.results));
 	if (n < options.repeat)
 		printf("  after %" PRIu32 " runs", n);
 	putchar('\n');
@@ -115,15 +115,18 @@ static void *numbers(void)
 	void *p = calloc(options.repeat, sizeof(double));
 
 	if (!p)
-		die(EXIT_FAILED, "--repeat: no memory for %" PRIu32 " samples; "
-		    "give fewer", options.repeat);
+		die(EXIT_FAILED,
+		    "--repeat: no memory for %" PRIu32 " samples; "
+		    "give fewer",
+		    options.repeat);
 	return p;
 }
 
 static void print_head(void)
 {
-	printf("pfifo: %" PRIu64 " packets of %" PRIu32 " bytes, %d bands of %"
-	       PRIu32 ", %" PRIu32 " runs; medians in Mpps, 95 %% intervals\n",
+	printf("pfifo: %" PRIu64 " packets of %" PRIu32
+	       " bytes, %d bands of %" PRIu32 ", %" PRIu32
+	       " runs; medians in Mpps, 95 %% intervals\n",
 	       options.packets, options.size, BANDS, options.limit,
 	       options.repeat);
 	printf("threads%s%s%s\n",

@@ -38,15 +38,15 @@
  */
 struct packet {
 	uint32_t thread, band;
-	uint64_t seq;		/* of this thread in this band */
-	uint64_t check;		/* of all the above */
-	uint32_t busy;		/* sent, and not freed yet */
+	uint64_t seq;	/* of this thread in this band */
+	uint64_t check; /* of all the above */
+	uint32_t busy;	/* sent, and not freed yet */
 	char data[];
 };
 _Static_assert(sizeof(struct packet) <= 40, "--size has room for it");
 
 static char *pools;
-static size_t stride;		/* from packet to packet */
+static size_t stride; /* from packet to packet */
 
 static struct packet *packet(uint32_t thread, uint32_t nr)
 {
@@ -75,9 +75,9 @@ static struct ptr_ring bands[BANDS];
 static void **queues[BANDS];
 
 static struct {
-	struct spinlock run;	/* holding it, one is the bands' consumer */
+	struct spinlock run; /* holding it, one is the bands' consumer */
 	uint64_t delivered;
-	uint64_t due[MAX_THREADS][BANDS];	/* the next of each */
+	uint64_t due[MAX_THREADS][BANDS]; /* the next of each */
 } __cache_aligned device;
 ASSERT_APART(__typeof__(device));
 
@@ -88,12 +88,15 @@ static void transmit(struct packet *p)
 	uint64_t *due;
 
 	if (thread >= MAX_THREADS || band >= BANDS || p->check != check_of(p))
-		die(EXIT_FAILED, "after %" PRIu64 " packets the device got one "
-		    "whose header is not as it was sent", device.delivered);
+		die(EXIT_FAILED,
+		    "after %" PRIu64 " packets the device got one "
+		    "whose header is not as it was sent",
+		    device.delivered);
 	due = &device.due[thread][band];
 	if (p->seq != *due)
-		die(EXIT_FAILED, "the device got packet %" PRIu64 " of thread %"
-		    PRIu32 ", band %" PRIu32 ", where %" PRIu64 " was due",
+		die(EXIT_FAILED,
+		    "the device got packet %" PRIu64 " of thread %" PRIu32
+		    ", band %" PRIu32 ", where %" PRIu64 " was due",
 		    p->seq, thread, band, *due);
 	++*due;
 	device.delivered++;
@@ -167,8 +170,8 @@ static struct crew crew;
 static struct thread {
 	uint32_t nr;
 	int cpu;
-	uint64_t share;			/* packets to send */
-	uint64_t seq[BANDS];		/* sent */
+	uint64_t share;	     /* packets to send */
+	uint64_t seq[BANDS]; /* sent */
 	uint64_t drops;
 	uint64_t start_ns, end_ns;
 } __cache_aligned threads[MAX_THREADS];
@@ -246,9 +249,10 @@ static void check_all(unsigned nr_threads, struct result *r)
 
 			sent += threads[i].seq[band];
 			if (threads[i].seq[band] != due)
-				die(EXIT_FAILED, "thread %u sent %" PRIu64
-				    " packets in band %d, and the device got %"
-				    PRIu64, i, threads[i].seq[band], band, due);
+				die(EXIT_FAILED,
+				    "thread %u sent %" PRIu64
+				    " packets in band %d, and the device got %" PRIu64,
+				    i, threads[i].seq[band], band, due);
 		}
 		r->drops += threads[i].drops;
 	}
@@ -277,7 +281,8 @@ struct result run_once(unsigned nr_threads, bool clear_first)
 		threads[i] = (struct thread){
 			.nr = i,
 			.cpu = options.nr_cpus ?
-				       options.cpus[i % options.nr_cpus] : -1,
+				       options.cpus[i % options.nr_cpus] :
+				       -1,
 			.share = options.packets / nr_threads +
 				 (i < options.packets % nr_threads),
 		};
@@ -303,9 +308,10 @@ void get_memory(unsigned most_threads)
 
 	stride = (options.size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 	if (__builtin_mul_overflow(stride * most_threads, options.pool, &bytes))
-		die(EXIT_FAILED, "--pool: no memory for %" PRIu32 " packets of "
-		    "%" PRIu32 " bytes in %u threads; give fewer", options.pool,
-		    options.size, most_threads);
+		die(EXIT_FAILED,
+		    "--pool: no memory for %" PRIu32 " packets of "
+		    "%" PRIu32 " bytes in %u threads; give fewer",
+		    options.pool, options.size, most_threads);
 	pools = alloc_pages(bytes);
 	for (int band = 0; band < BANDS; band++)
 		queues[band] = alloc_pages(options.limit * sizeof(void *));

@@ -51,7 +51,7 @@ static bool is_stopped(pid_t pid)
 	if (read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = '\0';
 	close(fd);
-	state = strrchr(text, ')');	/* the name, in (), is before it */
+	state = strrchr(text, ')'); /* the name, in (), is before it */
 	return state &&
 	       (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3));
 }
@@ -74,8 +74,10 @@ static void await_token(struct end *me)
 			die(EXIT_FAILED, "cannot sleep: %s", reason(errno));
 		if (!ready && !is_stopped(guest_pid ? guest_pid : getppid()) &&
 		    ++tenths == options.timeout_s * 10)
-			die(EXIT_FAILED, "the %s has not answered for %u s "
-			    "(--timeout)", me->other, options.timeout_s);
+			die(EXIT_FAILED,
+			    "the %s has not answered for %u s "
+			    "(--timeout)",
+			    me->other, options.timeout_s);
 	}
 }
 

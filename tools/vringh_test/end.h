@@ -8,11 +8,11 @@
 #include "transfer.h"
 
 extern struct end {
-	int wake, wait;		/* pipes; -1: in turn */
+	int wake, wait; /* pipes; -1: in turn */
 	struct told *told;
 	const char *other;
 } guest_end, host_end;
-extern pid_t guest_pid;		/* 0: we are the guest, or in turn */
+extern pid_t guest_pid; /* 0: we are the guest, or in turn */
 
 void wake(struct end *me);
 void sleep_until_woken(struct end *me);

@@ -62,18 +62,23 @@ bool guest_get(void)
 	if (!got)
 		return false;
 	if (got < 0 || back != slot)
-		die(EXIT_FAILED, "transfer %" PRIu64 ": the host completed "
-		    "something else", seq);
+		die(EXIT_FAILED,
+		    "transfer %" PRIu64 ": the host completed "
+		    "something else",
+		    seq);
 	if (len != expected)
-		die(EXIT_FAILED, "transfer %" PRIu64 ": the host says that it "
-		    "wrote %" PRIu32 " bytes, not %" PRIu32, seq, len,
-		    expected);
+		die(EXIT_FAILED,
+		    "transfer %" PRIu64 ": the host says that it "
+		    "wrote %" PRIu32 " bytes, not %" PRIu32,
+		    seq, len, expected);
 	for (uint32_t i = out; i < n && !options.fast_vringh; i++) {
 		uint32_t piece = piece_len(seq, i);
 
 		if (memcmp(slot + i * PIECE_ROOM, bytes, piece))
-			die(EXIT_FAILED, "transfer %" PRIu64 ": piece %" PRIu32
-			    " has other bytes than the host wrote", seq, i);
+			die(EXIT_FAILED,
+			    "transfer %" PRIu64 ": piece %" PRIu32
+			    " has other bytes than the host wrote",
+			    seq, i);
 		bytes += piece;
 	}
 	guest.finished++;
@@ -106,7 +111,7 @@ void guest_loop(void)
 		if (moved || guest_polls())
 			continue;
 		if (options.eventidx ? vdriver_enable_call_delayed(&guest.drv) :
-			       vdriver_enable_call(&guest.drv))
+				       vdriver_enable_call(&guest.drv))
 			sleep_until_woken(&guest_end);
 		vdriver_disable_call(&guest.drv);
 	}

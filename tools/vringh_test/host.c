@@ -61,15 +61,19 @@ static __vringh_inline void host_move(const struct vringh_access *access,
 	if (got < 0)
 		host_failed("vringh_iov_pull");
 	if (got != (ssize_t)out_len || memcmp(bytes, out_bytes(seq), out_len))
-		die(EXIT_FAILED, "transfer %" PRIu64 ": the host read other "
-		    "bytes than the guest wrote", seq);
+		die(EXIT_FAILED,
+		    "transfer %" PRIu64 ": the host read other "
+		    "bytes than the guest wrote",
+		    seq);
 	got = vringh_iov_push(access, &host.vrh, &host.wiov, in_bytes(seq),
 			      SLOT);
 	if (got < 0)
 		host_failed("vringh_iov_push");
 	if (got != (ssize_t)in_len)
-		die(EXIT_FAILED, "transfer %" PRIu64 ": the host found room "
-		    "for %zd bytes, not %" PRIu32, seq, got, in_len);
+		die(EXIT_FAILED,
+		    "transfer %" PRIu64 ": the host found room "
+		    "for %zd bytes, not %" PRIu32,
+		    seq, got, in_len);
 	*written = in_len;
 }
 

@@ -28,16 +28,20 @@ struct options options = {
 static const struct opt opts[] = {
 	{ "parallel", NULL, "guest and host are two processes", OPT_SET,
 	  &options.parallel, 0, 0 },
-	{ "in-turn", NULL, "one process, guest and host by turns: for counting "
-	  "instructions", OPT_SET, &options.in_turn, 0, 0 },
+	{ "in-turn", NULL,
+	  "one process, guest and host by turns: for counting "
+	  "instructions",
+	  OPT_SET, &options.in_turn, 0, 0 },
 	{ "indirect", NULL, "use indirect tables", OPT_SET, &options.indirect,
 	  0, 0 },
 	{ "eventidx", NULL, "use event indexes", OPT_SET, &options.eventidx, 0,
 	  0 },
 	{ "virtio-1", NULL, "little-endian on every machine", OPT_SET,
 	  &options.virtio_1, 0, 0 },
-	{ "slow-range", NULL, "each byte of buffers and tables is a range of "
-	  "its own", OPT_SET, &options.slow_range, 0, 0 },
+	{ "slow-range", NULL,
+	  "each byte of buffers and tables is a range of "
+	  "its own",
+	  OPT_SET, &options.slow_range, 0, 0 },
 	{ "fast-vringh", NULL, "the host reads heads only", OPT_SET,
 	  &options.fast_vringh, 0, 0 },
 	{ "ops", NULL, "call the access through its table", OPT_SET,
@@ -76,14 +80,16 @@ static void check_options(void)
 		    options.ring_size);
 	if (options.parallel && options.in_turn)
 		die(EXIT_USAGE, "--in-turn: --parallel is the contrary; leave "
-		    "one out");
+				"one out");
 	if (!options.parallel && options.same_cpu)
 		die(EXIT_USAGE, "--same-cpu: there is one process only; add "
-		    "--parallel");
+				"--parallel");
 	if (!options.parallel &&
 	    (options.guest_cpu >= 0 || options.host_cpu >= 0))
-		die(EXIT_USAGE, "--%s-affinity: there is one process only; add "
-		    "--parallel", options.guest_cpu >= 0 ? "guest" : "host");
+		die(EXIT_USAGE,
+		    "--%s-affinity: there is one process only; add "
+		    "--parallel",
+		    options.guest_cpu >= 0 ? "guest" : "host");
 	/* the last check: it may warn, and pins */
 	if (options.parallel)
 		choose_cpus();

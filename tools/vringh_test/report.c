@@ -19,9 +19,9 @@ static const char *mode_text(void)
 		 options.slow_range ? "+slow-range" : "",
 		 options.fast_vringh ? "+fast-vringh" : "",
 		 options.ops ? "+ops" : "",
-		 options.parallel && options.guest_cpu == options.host_cpu
-			 ? "+same-cpu"
-			 : "");
+		 options.parallel && options.guest_cpu == options.host_cpu ?
+			 "+same-cpu" :
+			 "");
 	return text;
 }
 
@@ -53,8 +53,9 @@ static void human(void)
 {
 	printf("%s: %" PRIu64 " transfers in %.4f s, %.2f ns/transfer (%s)\n",
 	       program, options.transfers, run.elapsed_ns / 1e9, ns_per_buffer,
-	       options.parallel ? cpus_text(options.guest_cpu, options.host_cpu)
-				: "in turn");
+	       options.parallel ?
+		       cpus_text(options.guest_cpu, options.host_cpu) :
+		       "in turn");
 	printf("guest: notified %" PRIu64 ", woken %" PRIu64 "\n"
 	       "host:  notified %" PRIu64 ", woken %" PRIu64 "\n",
 	       run.guest.sent, run.guest.woken, run.host.sent, run.host.woken);

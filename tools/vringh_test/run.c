@@ -68,7 +68,7 @@ void choose_cpus(void)
 	if (options.same_cpu && options.guest_cpu >= 0 &&
 	    options.host_cpu >= 0 && options.guest_cpu != options.host_cpu)
 		die(EXIT_USAGE, "--same-cpu: the CPUs given are two; leave one "
-		    "out");
+				"out");
 	if (options.same_cpu && options.guest_cpu < 0)
 		options.guest_cpu = options.host_cpu >= 0 ? options.host_cpu :
 							    next_cpu(-1);
@@ -86,8 +86,7 @@ void choose_cpus(void)
 
 static void open_pipe(int fds[2])
 {
-	if (pipe2(fds, O_CLOEXEC) ||
-	    fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0)
+	if (pipe2(fds, O_CLOEXEC) || fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0)
 		die(EXIT_FAILED, "cannot make a pipe: %s", reason(errno));
 }
 
@@ -139,8 +138,7 @@ void run_parallel(struct shared *shared, int fd)
 	fflush(NULL);
 	guest_pid = fork();
 	if (guest_pid < 0)
-		die(EXIT_FAILED, "cannot start a process: %s",
-		    reason(errno));
+		die(EXIT_FAILED, "cannot start a process: %s", reason(errno));
 	/* An end held open by its reader would hide that the writer is gone. */
 	if (!guest_pid) {
 		close(kick[0]);
@@ -152,8 +150,7 @@ void run_parallel(struct shared *shared, int fd)
 	require_pin("host-affinity", options.host_cpu);
 	host_end.told = &shared->host;
 	sleep_until_woken(&host_end);
-	host_start(&vringh_user, (char *)shared,
-		   READ_ONCE(shared->guest_base));
+	host_start(&vringh_user, (char *)shared, READ_ONCE(shared->guest_base));
 	wake(&host_end);
 	shared->host = (struct told){ 0, 0 };
 	if (options.ops)

@@ -5,7 +5,7 @@
 
 #include "transfer.h"
 
-#define FOREIGN 0x100000000000ull	/* where a guest in our process is */
+#define FOREIGN 0x100000000000ull /* where a guest in our process is */
 
 /* Options that are given for CPUs must be so; the others are chosen. */
 void choose_cpus(void);

@@ -29,19 +29,22 @@ static void move_bytes(const struct vringh_access *access, char *data)
 	char text[8] = "";
 	uint32_t head;
 
-	step(vringh_getdesc(access, &h->vrh, &h->riov, &h->wiov,
-			    &head) == 1, "it takes a chain");
+	step(vringh_getdesc(access, &h->vrh, &h->riov, &h->wiov, &head) == 1,
+	     "it takes a chain");
 	step(h->riov.used == 2 && h->wiov.used == 2,
 	     "two pieces to read, two to write");
 	step(vringh_iov_pull(access, &h->vrh, &h->riov, text, 7) == 7 &&
-	     !memcmp(text, "helloab", 7), "it pulls from both");
+		     !memcmp(text, "helloab", 7),
+	     "it pulls from both");
 	step(vringh_iov_pull(access, &h->vrh, &h->riov, text, 7) == 1 &&
-	     *text == 'c', "it pulls the rest");
+		     *text == 'c',
+	     "it pulls the rest");
 	vringh_iov_reset(&h->riov);
 	step(vringh_iov_pull(access, &h->vrh, &h->riov, text, 1) == 1 &&
-	     *text == 'h', "after a reset, from the start");
-	step(vringh_iov_push(access, &h->vrh, &h->wiov, "123456789",
-			     9) == 7, "it pushes until it is full");
+		     *text == 'h',
+	     "after a reset, from the start");
+	step(vringh_iov_push(access, &h->vrh, &h->wiov, "123456789", 9) == 7,
+	     "it pushes until it is full");
 	step(!memcmp(data + 64, "123456", 7) && data[96] == '7',
 	     "the bytes are where they belong");
 }
@@ -102,13 +105,14 @@ static void many_chains(const struct vringh_access *access, char *data)
 
 	while (!vdriver_add(drv, sg, 1, 1, data))
 		n++;
-	step(n == (options.indirect ? options.ring_size
-				    : options.ring_size / 2),
+	step(n == (options.indirect ? options.ring_size :
+				      options.ring_size / 2),
 	     "the ring fills up");
 	step(vdriver_enable_call_delayed(drv), "the guest may sleep long");
 	for (uint32_t i = 0; i < n; i++) {
 		step(vringh_getdesc(access, &h->vrh, &h->riov, &h->wiov,
-				    &head) == 1, "the host takes one of many");
+				    &head) == 1,
+		     "the host takes one of many");
 		used[i % 2] = (struct vringh_used){ head, i };
 		if (i % 2 || i == n - 1)
 			step(!vringh_complete_multi(access, &h->vrh, used,
@@ -120,7 +124,8 @@ static void many_chains(const struct vringh_access *access, char *data)
 	}
 	step(vringh_need_notify(access, &h->vrh) == 1, "a call is due at last");
 	for (uint32_t i = 0; i < n; i++)
-		step(vdriver_get(drv, &back, &len) == 1 && back == data && len == i,
+		step(vdriver_get(drv, &back, &len) == 1 && back == data &&
+			     len == i,
 		     "the guest has them all back, in order");
 }
 
@@ -135,7 +140,8 @@ static void wrong_head(const struct vringh_access *access)
 	WRITE_ONCE(drv->ring.avail->idx,
 		   vring16(options.virtio_1, drv->avail_idx + 1));
 	step(vringh_getdesc(access, &h->vrh, &h->riov, &h->wiov, &head) ==
-	     -EINVAL, "a head out of range is refused");
+		     -EINVAL,
+	     "a head out of range is refused");
 }
 
 static void steps(const struct vringh_access *access, struct shared *shared)
@@ -163,13 +169,15 @@ static void steps(const struct vringh_access *access, struct shared *shared)
 
 void run_steps(struct shared *shared)
 {
-	static const struct vringh_access *const all[] = {
-		&vringh_user, &vringh_kern, &vringh_iotlb
-	};
+	static const struct vringh_access *const all[] = { &vringh_user,
+							   &vringh_kern,
+							   &vringh_iotlb };
 
 	if (options.format != FORMAT_HUMAN)
-		die(EXIT_USAGE, "--format: steps have no %s; add --parallel or "
-		    "--in-turn", options.format == FORMAT_CSV ? "csv" : "json");
+		die(EXIT_USAGE,
+		    "--format: steps have no %s; add --parallel or "
+		    "--in-turn",
+		    options.format == FORMAT_CSV ? "csv" : "json");
 	if (options.ops) {
 		for (int i = 0; i < 3; i++)
 			steps(READ_ONCE(all[i]), shared);

@@ -14,7 +14,7 @@ enum { PIECES = 4, PIECE_ROOM = 32, SLOT = PIECES * PIECE_ROOM };
 
 /* The memory that guest and host share, and its parts as offsets. */
 struct shared {
-	uint64_t guest_base;	/* where the guest has it */
+	uint64_t guest_base; /* where the guest has it */
 	uint64_t elapsed_ns;
 	struct told {
 		uint64_t sent, woken;
