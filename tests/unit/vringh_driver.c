@@ -8,6 +8,7 @@
 static void with_driver(uint64_t features)
 {
 	const bool event = features >> VIRTIO_RING_F_EVENT_IDX & 1;
+	const bool tables = features >> VIRTIO_RING_F_INDIRECT_DESC & 1;
 	struct vdriver drv;
 	struct vdriver_sg sg[4];
 	char names[64], text[64] = "";
@@ -16,11 +17,7 @@ static void with_driver(uint64_t features)
 
 	fresh_with(features, 0);
 	expect(!vdriver_init(&drv, features, SIZE, mem + RING, bias,
-			     features >> VIRTIO_RING_F_INDIRECT_DESC & 1 ?
-				     indirect() :
-				     NULL,
-			     features >> VIRTIO_RING_F_INDIRECT_DESC & 1 ? 4 :
-									   0),
+			     tables ? indirect() : NULL, tables ? 4 : 0),
 	       "vdriver_init");
 	for (int i = 0; i < 4; i++)
 		sg[i] = (struct vdriver_sg){ mem + DATA + 64 * i, 3 };
@@ -39,10 +36,8 @@ static void with_driver(uint64_t features)
 			added++;
 			batch++;
 		}
-		expect(batch == (features >> VIRTIO_RING_F_INDIRECT_DESC & 1 ?
-					 SIZE :
-					 SIZE / 3),
-		       "%u chains fit", batch);
+		expect(batch == (tables ? SIZE : SIZE / 3), "%u chains fit",
+		       batch);
 		expect(vdriver_need_kick(&drv), "no kick");
 		expect(!vdriver_need_kick(&drv), "a kick repeated");
 		if (round % 2)
