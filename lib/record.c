@@ -66,7 +66,8 @@ void record_end(void)
 			putchar(',');
 		}
 		printf("\"%s\":[", record->rows ? record->rows : "samples");
-		fwrite(text, 1, whole, stdout);
+		if (whole)
+			fwrite(text, 1, whole, stdout);
 		puts("]}");
 		fclose(rows);
 		free(text);

@@ -55,8 +55,8 @@ bool guest_get(void)
 	const uint32_t expected = options.fast_vringh ? 0 : len_of(seq, out, n);
 	const unsigned char *bytes = in_bytes(seq);
 	char *slot = guest.mem + data_at() + seq % options.ring_size * SLOT;
-	uint32_t len;
-	void *back;
+	uint32_t len = 0;
+	void *back = NULL;
 	int got = vdriver_get(&guest.drv, &back, &len);
 
 	if (!got)

@@ -58,8 +58,8 @@ static void one_chain(const struct vringh_access *access, char *data)
 					 { data + 96, 1 } };
 	struct vdriver *drv = &guest.drv;
 	struct host *h = &host;
-	uint32_t head, len;
-	void *back;
+	uint32_t head, len = 0;
+	void *back = NULL;
 
 	step(vringh_getdesc(access, &h->vrh, &h->riov, &h->wiov, &head) == 0,
 	     "a new ring has nothing");
@@ -100,8 +100,8 @@ static void many_chains(const struct vringh_access *access, char *data)
 	struct vringh_used used[2] = { { 0, 0 } };
 	struct vdriver *drv = &guest.drv;
 	struct host *h = &host;
-	uint32_t head, len, n = 0;
-	void *back;
+	uint32_t head, len = 0, n = 0;
+	void *back = NULL;
 
 	while (!vdriver_add(drv, sg, 1, 1, data))
 		n++;
