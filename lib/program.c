@@ -146,6 +146,18 @@ __attribute__((cold, noinline)) const char *reason(int err)
 		 remedy(err) ? "; " : "", remedy(err) ? remedy(err) : "");
 	return text;
 }
+void *room(void *p, size_t bytes)
+{
+	p = realloc(p, bytes ? bytes : 1);
+	if (!p)
+		die(EXIT_FAILED, "no memory: %s", reason(ENOMEM));
+	return p;
+}
+
+char *copy_text(const char *text)
+{
+	return strcpy(room(NULL, strlen(text) + 1), text);
+}
 
 const char *flush(FILE *f)
 {

@@ -54,6 +54,10 @@ void progress(const char *line);
  */
 const char *reason(int err);
 
+/* As realloc(), never of nothing, and as strdup(); or the program ends. */
+void *room(void *p, size_t bytes);
+char *copy_text(const char *text);
+
 /* Flushes @f. NULL: all that it was ever given is written; or why not. */
 const char *flush(FILE *f);
 

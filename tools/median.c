@@ -38,10 +38,7 @@ static void *grow(void *p, size_t n, size_t bytes)
 {
 	if (n & (n - 1))
 		return p;
-	p = realloc(p, (2 * n + 1) * bytes);
-	if (!p)
-		die(EXIT_FAILED, "no memory for the values: %s", reason(errno));
-	return p;
+	return room(p, (2 * n + 1) * bytes);
 }
 
 static struct group *group_of(const char *name)
@@ -54,7 +51,7 @@ static struct group *group_of(const char *name)
 			return &groups[i];
 	groups = grow(groups, nr_groups, sizeof(*groups));
 	group = &groups[nr_groups++];
-	*group = (struct group){ .name = strdup(name) };
+	*group = (struct group){ .name = copy_text(name) };
 	return group;
 }
 

@@ -43,19 +43,6 @@ static const struct opt opts[] = {
 	{ 0 }
 };
 
-static void *more(void *p, size_t bytes)
-{
-	p = realloc(p, bytes);
-	if (!p)
-		die(EXIT_FAILED, "no memory for the rows: %s", reason(errno));
-	return p;
-}
-
-static char *copy(const char *text)
-{
-	return strcpy(more(NULL, strlen(text) + 1), text);
-}
-
 /* ---- Lines and their fields ---- */
 
 struct row {
@@ -82,12 +69,12 @@ static char *read_whole(FILE *f, size_t *len)
 
 	*len = 0;
 	while ((got = getline(&line, &size, f)) > 0 && line[got - 1] == '\n') {
-		text = more(text, *len + got + 1);
+		text = room(text, *len + got + 1);
 		memcpy(text + *len, line, got);
 		*len += got;
 	}
 	free(line);
-	text = more(text, *len + 1);
+	text = room(text, *len + 1);
 	text[*len] = 0;
 	return text;
 }
@@ -102,7 +89,7 @@ static size_t nr_rows;
 
 static bool is_header(const struct row *row)
 {
-	return !strcmp(row->field[0], "class");
+	return row->n && !strcmp(row->field[0], "class");
 }
 
 /* The header of FILE, without its newline; NULL: it has none yet. */
@@ -129,10 +116,10 @@ static size_t read_file(FILE *f)
 	text = rest = read_whole(f, &len);
 	if (!len)
 		return 0;
-	header = copy(text);
+	header = copy_text(text);
 	header[strcspn(header, "\n")] = 0;
 	while (*rest && (line = strsep(&rest, "\n"))) {
-		rows = more(rows, (nr_rows + 1) * sizeof(*rows));
+		rows = room(rows, (nr_rows + 1) * sizeof(*rows));
 		rows[nr_rows++] = cut(line);
 	}
 	return len;
@@ -162,7 +149,8 @@ static char *describe(const struct row *row, const struct row *head)
 	if (!f)
 		die(EXIT_FAILED, "no memory for a row: %s", reason(errno));
 	fputs(row->field[2], f);
-	for (unsigned i = 5; i < row->n && !is_result(head->field[i]); i++)
+	for (unsigned i = 5;
+	     i < row->n && i < head->n && !is_result(head->field[i]); i++)
 		fprintf(f, ", %s %s", head->field[i],
 			*row->field[i] ? row->field[i] : "none");
 	fclose(f);
@@ -172,15 +160,15 @@ static char *describe(const struct row *row, const struct row *head)
 /* Each of them once, with "; " between; and those of the first row. */
 static char *describe_all(void)
 {
-	char *all = copy("; "), *text, *mark;
+	char *all = copy_text("; "), *text, *mark;
 
 	for_each_row(row, head)
 	{
 		text = describe(row, head);
-		mark = more(NULL, strlen(text) + 5);
+		mark = room(NULL, strlen(text) + 5);
 		sprintf(mark, "; %s; ", text);
 		if (!strstr(all, mark)) {
-			all = more(all, strlen(all) + strlen(mark) + 1);
+			all = room(all, strlen(all) + strlen(mark) + 1);
 			strcat(all, mark + 2);
 		}
 		free(mark);
@@ -213,7 +201,7 @@ static struct run read_run(char *line)
 
 static bool done(const char *line)
 {
-	char *text = copy(line);
+	char *text = copy_text(line);
 	struct run run = read_run(text);
 	bool found = false;
 
@@ -360,6 +348,8 @@ static void list_left(char **words)
 	left = print_left();
 	if (resume && header)
 		tell_resumed(left, words);
+	if (f)
+		fclose(f);
 }
 
 /* ---- A run's rows ---- */
@@ -392,15 +382,16 @@ static char *new_rows(const struct run *run)
 		struct row row;
 
 		line[strcspn(line, "\n")] = 0;
-		cells = copy(line);
+		cells = copy_text(line);
 		row = cut(cells);
 		if (!strncmp(line, strchr(lead, ',') + 1, strlen(lead) - 6)) {
 			free(head);
-			head = copy(line);
+			head = copy_text(line);
 			columns = row.n;
-			for (value = columns - 1; value; value--)
-				if (!strcmp(row.field[value], "ns_per_buffer"))
-					break;
+			value = 0;
+			for (unsigned i = 1; i < columns; i++)
+				if (!strcmp(row.field[i], "ns_per_buffer"))
+					value = i;
 		} else if (is_row(&row, columns, value, run)) {
 			if (!ftell(f))
 				fprintf(f, "class,%s\n", head);
@@ -417,14 +408,15 @@ static char *new_rows(const struct run *run)
 
 static void check_unlike(const char *text)
 {
-	char *all = describe_all(), *cells = copy(text), *rest = cells, *one;
+	char *all = describe_all(), *cells = copy_text(text), *rest = cells,
+	     *one;
 	struct row head = cut(strsep(&rest, "\n")), row;
 	char *mark;
 
 	while (all[2] && *rest) {
 		row = cut(strsep(&rest, "\n"));
 		one = describe(&row, &head);
-		mark = more(NULL, strlen(one) + 5);
+		mark = room(NULL, strlen(one) + 5);
 		sprintf(mark, "; %s; ", one);
 		if (!strstr(all, mark))
 			die(EXIT_USAGE,
@@ -469,6 +461,7 @@ static void add(char *run_line)
 		die(EXIT_FAILED, "--csv: cannot write to %s: %s", path,
 		    reason(err));
 	}
+	fclose(f);
 	fputs(text, stdout);
 }
 
@@ -480,7 +473,7 @@ int main(int argc, char **argv)
 		die(EXIT_USAGE, "no FILE: give the one that rows are kept in");
 	path = argv[at];
 	if (run_text)
-		add(copy(run_text));
+		add(copy_text(run_text));
 	else
 		list_left(argv + at + 1);
 	finish_stdout();

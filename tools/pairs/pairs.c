@@ -62,14 +62,6 @@ struct pair {
 static struct pair *pairs;
 static size_t nr_pairs;
 
-static void *more(void *p, size_t bytes)
-{
-	p = realloc(p, bytes ? bytes : 1);
-	if (!p)
-		die(EXIT_FAILED, "no memory for the pairs: %s", reason(errno));
-	return p;
-}
-
 /* ---- Which CPUs ---- */
 
 static void check_allowed(void)
@@ -104,7 +96,7 @@ static unsigned mask_cpus(struct cpu **all)
 	unsigned n = allowed_cpus();
 	int nr = 0;
 
-	*all = more(NULL, n * sizeof(**all));
+	*all = room(NULL, n * sizeof(**all));
 	for (unsigned i = 0; i < n; nr++)
 		if (cpu_allowed(nr))
 			(*all)[i++] =
@@ -149,7 +141,7 @@ static void find_cpus(void)
 		    "in %s/sys/devices/system/cpu/online",
 		    machine_root);
 	}
-	cpus = more(NULL, (nr_online + nr_mask) * sizeof(*cpus));
+	cpus = room(NULL, (nr_online + nr_mask) * sizeof(*cpus));
 	if (choose(online, nr_online) >= min)
 		return;
 	/* A container may have an empty /sys, or one of other numbers. */
@@ -217,7 +209,7 @@ static void list_pairs(void)
 			if (classes && seen(&pair, nr_pairs))
 				continue;
 			if (!(nr_pairs & (nr_pairs - 1)))
-				pairs = more(pairs, (2 * nr_pairs + 1) *
+				pairs = room(pairs, (2 * nr_pairs + 1) *
 							    sizeof(*pairs));
 			pairs[nr_pairs++] = pair;
 		}

@@ -17,14 +17,6 @@
 static struct cpu *cpus;
 static unsigned nr_cpus;
 
-static void *more(void *p, size_t bytes)
-{
-	p = realloc(p, bytes);
-	if (!p)
-		die(EXIT_FAILED, "no memory for the CPUs: %s", reason(errno));
-	return p;
-}
-
 /* The first line of a file in /sys/devices. NULL: it is not there, or empty. */
 __attribute__((format(printf, 1, 2))) static const char *
 read_line(const char *fmt, ...)
@@ -67,8 +59,8 @@ static int number_of(enum shared what, const char *word)
 			return i;
 	i = known[what].nr++;
 	known[what].word =
-		more(known[what].word, (i + 1) * sizeof(*known[what].word));
-	known[what].word[i] = strdup(word);
+		room(known[what].word, (i + 1) * sizeof(*known[what].word));
+	known[what].word[i] = copy_text(word);
 	return i;
 }
 
@@ -108,7 +100,7 @@ static void add_cpu(int nr)
 {
 	struct cpu *cpu;
 
-	cpus = more(cpus, (nr_cpus + 1) * sizeof(*cpus));
+	cpus = room(cpus, (nr_cpus + 1) * sizeof(*cpus));
 	cpu = &cpus[nr_cpus++];
 	*cpu = (struct cpu){ .number = nr, .shared = { -1, -1, -1, -1, -1 } };
 	cpu->shared[CORE] =
@@ -159,7 +151,7 @@ static void type(int first, int last, int letter)
 /* As arm64 has it; a core that may be clocked a little higher is no other. */
 static void types_by_capacity(void)
 {
-	int *capacity = more(NULL, nr_cpus * sizeof(*capacity));
+	int *capacity = room(NULL, nr_cpus * sizeof(*capacity));
 	int min = 0, max = 0;
 
 	for (unsigned i = 0; i < nr_cpus; i++) {
@@ -201,7 +193,7 @@ static void read_types(void)
 unsigned read_topology(struct cpu **all)
 {
 	const char *line = read_line("system/cpu/online");
-	char *list = line ? strdup(line) : NULL;
+	char *list = line ? copy_text(line) : NULL;
 
 	each_range(list, online, 0);
 	free(list);
@@ -209,8 +201,8 @@ unsigned read_topology(struct cpu **all)
 	if (!nr_cpus)
 		return 0;
 	/* nodes may have holes, and not say which are online */
-	list = strdup(line ? line : "0-1023");
-	for (int nr = 0; list && nr < 1024; nr++)
+	list = copy_text(line ? line : "0-1023");
+	for (int nr = 0; nr < 1024; nr++)
 		if (cpulist_has(list, nr))
 			each_range(read_line("system/node/node%d/cpulist", nr),
 				   node, nr);
