@@ -19,8 +19,12 @@
 
 #define __hot_inline inline __attribute__((always_inline, flatten))
 
-/* Every ring call is inlined into a function marked like this, given LTO. */
-#define __flat __attribute__((flatten, noinline))
+/*
+ * Every ring call is inlined into a function marked like this, given LTO. Each
+ * begins a line of its own, so that a change of what lies before it moves no jump
+ * to another place in its line: that alone was 17 % of a sample once.
+ */
+#define __flat __attribute__((flatten, noinline, aligned(CACHE_LINE)))
 
 /*
  * Hides the counter from the compiler, so that it cannot turn the loop into a
