@@ -86,14 +86,15 @@ MARKED := $(LAYOUTS:%=build/tests/marked_%)
 FAULTY := $(LAYOUTS:%=build/tests/faulty_%)
 BROKEN := build/tests/broken
 HOOKED := $(TOOLS:%=build/tests/%)
+PROVERS := $(LAYOUTS:%=build/tests/prove_%) build/tests/prove_several
 SCRIPTS := $(filter-out %-long.test,$(wildcard tests/*.test))
 # What finds most, and soonest, comes first.
-TESTS ?= tests/sources.test $(CONTRACTS) $(MARKED) $(UNIT) \
+TESTS ?= tests/sources.test $(CONTRACTS) $(MARKED) $(UNIT) build/tests/litmus \
 	$(filter-out tests/sources.test,$(SCRIPTS))
 export LAYOUTS CC CFLAGS LTO
 
 check-programs: $(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN) \
-	$(HOOKED)
+	$(HOOKED) build/tests/litmus $(PROVERS)
 
 # As many at a time as there are CPUs, unless it is told.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -145,8 +146,31 @@ build/marked/%.o: %.c build/buildinfo.h
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $< -o $@
 
+# Layouts, or what they use of lib/, for whose shared memory tests/prove answers.
+explorer := $(call objects,tests/prove/explore.c tests/prove/s[ci]*.c)
+explorer := $(explorer:build/%=build/prove/%)
+build/tests/litmus: build/prove/tests/prove/litmus.o $(explorer)
+$(PROVERS): $(explorer) build/prove/tests/prove/cases.o
+$(LAYOUTS:%=build/tests/prove_%): build/tests/prove_%: \
+	build/prove/tests/prove/driver.o build/prove/%.o
+build/tests/prove_several: build/prove/tests/prove/several.o \
+	$(LIB:build/%=build/prove/%)
+build/tests/litmus $(PROVERS):
+	@mkdir -p $(@D)
+	$(Q)$(LINK) $^ -o $@ -lm
+build/tests/litmus $(PROVERS) build/prove/%: lto =
+build/tests/litmus $(PROVERS) build/prove/%: \
+	override CFLAGS := $(filter-out -fsanitize%,$(CFLAGS))
+build/prove/%.o: %.c build/buildinfo.h
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -include tests/prove/accessors.h $< -o $@
+
+# Every execution of small rings, in a table.
+prove: $(PROVERS)
+	@devtools/prove $(and $(filter command line,$(origin LAYOUTS)),$(LAYOUTS))
+
 # Each barrier weakened in turn: what notices?
-mutants:
+mutants: $(PROVERS)
 	@devtools/mutants $(LAYOUTS)
 
 # Everything verified for DURATION seconds, at random.
@@ -189,6 +213,7 @@ help:
 	@echo 'make check-long   the tests that take many minutes'
 	@echo 'make check-arch   for other CPUs, under qemu-user: $(ARCHS)'
 	@echo 'make lint         analyzers, and valgrind; skips what is not there'
+	@echo 'make prove        every execution of small rings, under RC11'
 	@echo 'make mutants      weaken each barrier in turn: what notices?'
 	@echo 'make soak         at random, verified; DURATION=seconds (600)'
 	@echo 'make install      under PREFIX ('$(call quote,$(PREFIX))'); DESTDIR'
@@ -199,6 +224,6 @@ clean:
 	rm -rf build $(LAYOUTS) $(TOOLS)
 
 .PHONY: all bench bench-scale claims check check-arch check-long \
-	check-programs clean help install lint mutants soak
+	check-programs clean help install lint mutants prove soak
 .DELETE_ON_ERROR:
 -include $(shell find build -name '*.d' 2>/dev/null)
