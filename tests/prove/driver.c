@@ -16,6 +16,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tests/prove/cases.h"
 
@@ -258,6 +259,7 @@ static const struct mode {
 	{ 2, 5, 1, 0, false, false },
 };
 
+#define max(a, b) ((a) > (b) ? (a) : (b))
 static struct mode asked = { .batch = 1 };
 static bool brief;	     /* rings of one entry alone */
 static unsigned outstanding; /* 0: the ring's size, if it completes */
@@ -265,23 +267,21 @@ static unsigned outstanding; /* 0: the ring's size, if it completes */
 static bool applies(const struct mode *mode)
 {
 	return (!mode->sleep || ring_info.notifies) &&
-	       (!brief || mode->size == 1) &&
-	       (!mode->param ||
-		(ring_info.param &&
-		 mode->param * ring_info.param_divisor <= mode->size));
+	       (!brief || mode->size == 1) && (!mode->param || ring_info.param);
 }
 
 /* False: a fault. */
 static bool run_mode(const struct mode *mode)
 {
-	const unsigned size = mode->size > ring_info.min_size ?
-				      mode->size :
-				      ring_info.min_size;
+	const unsigned least = mode->param * ring_info.param_divisor;
+	const unsigned size = max(max(mode->size, least), ring_info.min_size);
+	/* as many rounds in a ring that has to be larger */
+	const unsigned buffers = mode->buffers + size - mode->size;
 	char how[64], param[24] = "";
 
 	config = (struct config){
 		.ring_size = size,
-		.run_cycles = mode->buffers,
+		.run_cycles = buffers,
 		.outstanding = outstanding	   ? outstanding :
 			       ring_info.completes ? size :
 						     UINT64_MAX,
@@ -298,9 +298,31 @@ static bool run_mode(const struct mode *mode)
 		 !mode->sleep	  ? "polls" :
 		 mode->poll_first ? "polls, sleeps" :
 				    "sleeps",
-		 size, mode->buffers, mode->batch > 1 ? ", batch 2" : "",
-		 param);
+		 size, buffers, mode->batch > 1 ? ", batch 2" : "", param);
 	return prove_case(ring_info.name, how, threads, 2, reset);
+}
+
+static void refuse(const char *why)
+{
+	fprintf(stderr, "prove_%s: %s\n", ring_info.name, why);
+	exit(EXIT_USAGE);
+}
+
+/* What the layout cannot do would be taken for its fault. */
+static void check_asked(void)
+{
+	if (!asked.size || !asked.buffers)
+		refuse("one case needs both --size and --buffers");
+	if (asked.size < ring_info.min_size || asked.size > ring_info.max_size)
+		refuse("--size: the layout has no ring of that size");
+	if (ring_info.power_of_two && (asked.size & (asked.size - 1)))
+		refuse("--size: give a power of two");
+	if (asked.sleep && !ring_info.notifies)
+		refuse("--sleep: it has no notifications; leave it out");
+	if (asked.param && !ring_info.param)
+		refuse("--param: it has no parameter; leave it out");
+	if (!asked.batch)
+		refuse("--batch: give at least 1");
 }
 
 static bool run_all(void)
@@ -312,8 +334,10 @@ static bool run_all(void)
 		       ring_info.name);
 		return true;
 	}
-	if (asked.size || asked.buffers)
+	if (asked.size || asked.buffers || asked.sleep || asked.param) {
+		check_asked();
 		return run_mode(&asked);
+	}
 	for (unsigned i = 0; proved && i < sizeof(standard) / sizeof(*standard);
 	     i++)
 		if (applies(&standard[i]))
