@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 
+#include "lib/cache_line.h"
 #include "tests/prove/explore.h"
 
 #define PROVE_SITE(accessor, a_kind, an_order)                                 \
@@ -86,19 +87,5 @@
 #define prefetch_for_write(p) ((void)(p))
 #define cpu_relax() prove_poll_failed()
 #define sched_yield() prove_poll_failed()
-
-#define PREFETCH_AHEAD 256
-#define CACHE_LINE 64
-#define CACHE_PAIR (2 * CACHE_LINE)
-#define __cache_aligned __attribute__((aligned(CACHE_PAIR)))
-#define ASSERT_APART(type)                                                     \
-	_Static_assert(sizeof(type) % CACHE_PAIR == 0 &&                       \
-			       _Alignof(type) % CACHE_PAIR == 0,               \
-		       #type " shares a pair of cache lines")
-
-static inline bool same_line(const void *a, const void *b)
-{
-	return ((uintptr_t)a ^ (uintptr_t)b) < CACHE_LINE;
-}
 
 #endif
