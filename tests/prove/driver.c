@@ -277,7 +277,7 @@ static bool run_mode(const struct mode *mode)
 	const unsigned size = max(max(mode->size, least), ring_info.min_size);
 	/* as many rounds in a ring that has to be larger */
 	const unsigned buffers = mode->buffers + size - mode->size;
-	char how[64], param[24] = "";
+	char how[96], batch[24] = "", param[24] = "";
 
 	config = (struct config){
 		.ring_size = size,
@@ -292,13 +292,15 @@ static bool run_mode(const struct mode *mode)
 		.relax = true,
 		.verify = true,
 	};
+	if (mode->batch > 1)
+		snprintf(batch, sizeof(batch), ", batch %u", mode->batch);
 	if (mode->param)
 		snprintf(param, sizeof(param), ", param %u", mode->param);
 	snprintf(how, sizeof(how), "%s, size %u, buffers %u%s%s",
 		 !mode->sleep	  ? "polls" :
 		 mode->poll_first ? "polls, sleeps" :
 				    "sleeps",
-		 size, buffers, mode->batch > 1 ? ", batch 2" : "", param);
+		 size, buffers, batch, param);
 	return prove_case(ring_info.name, how, threads, 2, reset);
 }
 
