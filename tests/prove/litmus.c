@@ -290,7 +290,7 @@ static void try_orders(unsigned from)
 {
 	if (from == thread_count)
 		try_order();
-	for (unsigned i = from; i < thread_count; i++) {
+	for (unsigned i = from; i < thread_count && i < PROVE_THREADS; i++) {
 		unsigned other = order[i];
 
 		order[i] = order[from];
