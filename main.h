@@ -72,13 +72,18 @@ void disable_call(void);
 bool used_empty(void);
 
 /*
- * Asks for a call at the next completion, and looks at the ring only once the
- * host can see the request. True: armed and still empty, so sleeping is safe.
- * False: there is something to get, so don't sleep.
+ * Asks for one call, at the next completion, and looks at the ring only once
+ * the host can see the request. True: armed and still empty, so sleeping is
+ * safe. False: there is something to get, so don't sleep. What completes after
+ * that one makes no call until it is asked for again, so a flag that stays set
+ * will not do: ask with an index (need_event() in virtio/event.h).
  */
 bool enable_call(void);
 
-/* Kicks the host if it asked for that. What was added is visible first. */
+/*
+ * Kicks the host if the buffer for which it asked for a kick was added since
+ * the last kick_available. What was added is visible first.
+ */
 void kick_available(void);
 
 /* -- called by the host's thread -- */
@@ -89,7 +94,7 @@ void disable_kick(void);
 /* True: use_buf would find nothing. No ordering. */
 bool avail_empty(void);
 
-/* As enable_call: asks for a kick at the next buffer added. */
+/* As enable_call: asks for one kick, at the next buffer added. */
 bool enable_kick(void);
 
 /*
@@ -99,7 +104,7 @@ bool enable_kick(void);
  */
 bool use_buf(unsigned *lenp, void **bufp);
 
-/* Calls the guest if it asked for that. What was used is visible first. */
+/* As kick_available, for what was used since the last call_used. */
 void call_used(void);
 
 /* ---- What main.c provides ---- */

@@ -214,6 +214,8 @@ static void operations(void)
 	drain();
 }
 
+#define ONE_EACH " (a request is for the next buffer alone: see main.h)"
+
 static void kick_if_added(unsigned n, unsigned expected, const char *what)
 {
 	unsigned before = kicks;
@@ -222,7 +224,8 @@ static void kick_if_added(unsigned n, unsigned expected, const char *what)
 		add();
 	CALL(kick_available);
 	if (kicks - before != expected)
-		wrong("%s: %u kicks, not %u", what, kicks - before, expected);
+		wrong("%s: %u kicks, not %u%s", what, kicks - before, expected,
+		      expected ? "" : ONE_EACH);
 }
 
 static void call_if_used(unsigned n, unsigned expected, const char *what)
@@ -233,7 +236,8 @@ static void call_if_used(unsigned n, unsigned expected, const char *what)
 		use();
 	CALL(call_used);
 	if (calls - before != expected)
-		wrong("%s: %u calls, not %u", what, calls - before, expected);
+		wrong("%s: %u calls, not %u%s", what, calls - before, expected,
+		      expected ? "" : ONE_EACH);
 }
 
 static void notifications(void)
