@@ -45,7 +45,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -89,16 +88,14 @@ struct message {
 static struct location {
 	uintptr_t address;
 	size_t size;
-	unsigned count; /* of messages; 0: not used in this execution */
-	uint8_t order[MESSAGES]; /* messages, oldest first */
 	struct message message[MESSAGES];
-	unsigned accessors;
 	struct event last[ACCESSORS]; /* of each thread at each site */
-	unsigned loads;
+	unsigned count; /* of messages; 0: not used in this execution */
+	unsigned accessors, loads;
 	struct {
-		uint8_t thread;
-		uint16_t event, choice;
+		uint16_t event, choice, thread;
 	} load[LOADS];
+	uint8_t order[MESSAGES]; /* messages, oldest first */
 } locations[LOCATIONS];
 static unsigned location_count;
 static uint8_t location_hash[4 * LOCATIONS]; /* by address; from 1 */
@@ -112,22 +109,23 @@ struct request {
 
 static struct thread {
 	const struct prove_thread *what;
-	enum { FRESH, READY, MEETING, WAITING, ASLEEP, STUCK, ENDED } state;
 	struct location *waits_at;
 	struct request request;
+	struct prove_site *last_fence;
+	struct {
+		struct location *at;
+		size_t message;
+	} look[LOCATIONS];
+	unsigned looked; /* since its last store */
+	enum { FRESH, READY, MEETING, WAITING, ASLEEP, STUCK, ENDED } state;
 	struct view current, acquired, released;
 	struct causes causes;
 	uint16_t events;
-	unsigned looked; /* since its last store */
-	struct {
-		struct location *at;
-		uint8_t message;
-	} look[LOCATIONS];
-	struct prove_site *last_fence;
 	jmp_buf base, context;
 	ucontext_t start;
-	char *stack;
 } threads[PROVE_THREADS];
+static char stacks[PROVE_THREADS][STACK_BYTES] __attribute__((aligned(16)));
+static bool created[PROVE_THREADS];
 static unsigned thread_count;
 static struct thread *running;
 
@@ -463,6 +461,22 @@ static bool waits_for(const struct thread *t, const struct location *at,
 	       m->place > place_known(at, &t->current);
 }
 
+static void offer_to(bool loads, struct location *at, unsigned new)
+{
+	for (unsigned i = 0; i < thread_count; i++) {
+		struct thread *t = &threads[i];
+
+		if (!waits_for(t, at, new) || is_load(&t->request) != loads)
+			continue;
+		if (choose(1, prove_eager || !loads)) {
+			t->state = WAITING;
+		} else {
+			t->state = READY;
+			take(t, at, new, choice_depth - 1);
+		}
+	}
+}
+
 /*
  * A message has come: who waits for one here? Loads first, for to take it in a
  * read-modify-write adds the next one.
@@ -477,19 +491,8 @@ static void offer(struct location *at, unsigned new)
 			    at->message[new].place == at->count - 1)
 				end_execution(CUT);
 	}
-	for (unsigned i = 0; i < 2 * thread_count; i++) {
-		struct thread *t = &threads[i % thread_count];
-		const bool load = i < thread_count;
-
-		if (!waits_for(t, at, new) || is_load(&t->request) != load)
-			continue;
-		if (choose(1, prove_eager || !load)) {
-			t->state = WAITING;
-		} else {
-			t->state = READY;
-			take(t, at, new, choice_depth - 1);
-		}
-	}
+	offer_to(true, at, new);
+	offer_to(false, at, new);
 }
 
 static void add_message(struct thread *t, struct location *at,
@@ -641,7 +644,8 @@ void prove_fence(struct prove_site *site)
 	if (!threaded)
 		return;
 	prove_reached(site);
-	step(t, site, arena - 1, site->weak ? "not what it was" : "");
+	schedule_print(t->what->name, site, -1,
+		       site->weak ? "not what it was" : "");
 	t->last_fence = site;
 	if (acquires(site->order))
 		join(&t->current, &t->acquired);
@@ -751,12 +755,7 @@ static void thread_main(void)
 static void create(struct thread *t)
 {
 	getcontext(&t->start);
-	t->stack = malloc(STACK_BYTES);
-	if (!t->stack) {
-		perror("prove");
-		exit(1);
-	}
-	t->start.uc_stack.ss_sp = t->stack;
+	t->start.uc_stack.ss_sp = stacks[id(t)];
 	t->start.uc_stack.ss_size = STACK_BYTES;
 	makecontext(&t->start, thread_main, 0);
 	running = t;
@@ -868,8 +867,9 @@ bool prove_explore(const struct prove_thread *what, unsigned n,
 	memset(locations, 0, sizeof(locations));
 	for (unsigned i = 0; i < n; i++) {
 		threads[i].what = &what[i];
-		if (!threads[i].stack)
+		if (!created[i])
 			create(&threads[i]);
+		created[i] = true;
 	}
 	do {
 		execute(reset);

@@ -255,7 +255,7 @@ static int by_text(const void *a, const void *b)
 static const char *sorted(char *text)
 {
 	static char line[4096];
-	char *words[256];
+	char *words[256] = { NULL };
 	unsigned n = 0;
 
 	for (char *w = strtok(text, " "); w; w = strtok(NULL, " "))
