@@ -146,6 +146,7 @@ __attribute__((cold, noinline)) const char *reason(int err)
 		 remedy(err) ? "; " : "", remedy(err) ? remedy(err) : "");
 	return text;
 }
+
 void *room(void *p, size_t bytes)
 {
 	p = realloc(p, bytes ? bytes : 1);
