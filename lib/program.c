@@ -325,6 +325,10 @@ static void bad_option(const struct option *longs, const char *word)
 	for (const struct option *l = longs; l->name; l++) {
 		if (strncmp(l->name, word + 2, len - 2))
 			continue;
+		/* a whole name is no abbreviation of a longer one */
+		if (strlen(l->name) == len - 2)
+			die(EXIT_USAGE, "--%s: takes no value; leave out '%s'",
+			    l->name, word + len);
 		snprintf(names + strlen(names), sizeof(names) - strlen(names),
 			 "%s--%s", found++ ? ", " : "", l->name);
 	}
