@@ -183,6 +183,12 @@ void finish_stdout(void)
 	die(EXIT_FAILED, "cannot write to stdout: %s", why);
 }
 
+void finish_stdin(void)
+{
+	if (!feof(stdin))
+		die(EXIT_FAILED, "cannot read stdin: %s", reason(errno));
+}
+
 int opt_choice(const char *choices, const char *word)
 {
 	size_t len = strlen(word);

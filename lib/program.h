@@ -64,6 +64,9 @@ const char *flush(FILE *f);
 /* Flushes stdout; an answer that could not be written is a failed run. */
 void finish_stdout(void);
 
+/* After the last line of stdin: a read that failed is no end of it. */
+void finish_stdin(void);
+
 enum opt_kind {
 	OPT_SET,    /* no value: *(bool *)value becomes true */
 	OPT_CLEAR,  /* no value: *(bool *)value becomes false */

@@ -107,6 +107,7 @@ int main(int argc, char **argv)
 		line[strcspn(line, "\n")] = 0;
 		read_line(line);
 	}
+	finish_stdin();
 	free(line);
 	for (size_t i = 0; i < nr_groups; i++)
 		print(&groups[i]);

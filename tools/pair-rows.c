@@ -228,6 +228,7 @@ static size_t print_left(void)
 		puts(line);
 		left++;
 	}
+	finish_stdin();
 	free(line);
 	return left;
 }
@@ -399,6 +400,8 @@ static char *new_rows(const struct run *run)
 		}
 		free(cells);
 	}
+	if (f)
+		finish_stdin();
 	if (!f || fclose(f))
 		die(EXIT_FAILED, "no memory for the rows: %s", reason(errno));
 	free(line);
