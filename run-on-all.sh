@@ -59,7 +59,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 	case $option in
-	--help) usage; exit 0 ;;
+	--help) usage; exit ;;
 	--list) list=$option ;;
 	--all-pairs) all_pairs=$option ;;
 	--classes) classes=$option ;;
@@ -116,8 +116,8 @@ runs=$(tool pairs --unpinned ${all_pairs:+"$all_pairs"} ${sleep:+"$sleep"} \
 [ -z "$csv" ] || runs=$(printf '%s\n' "$runs" | tool pair-rows \
 	${list:+"$list"} ${resume:+"$resume"} -- "$csv" "$@") || exit
 if [ "$list" ]; then
-	printf '%s\n' "$runs" | grep '^[0-9]'
-	exit 0
+	printf '%s\n' "$runs" | grep '^[0-9]' || [ $? -eq 1 ]
+	exit
 fi
 
 # interrupted SIGNAL STATUS: stdout is that of the command which it interrupts
