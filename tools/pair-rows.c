@@ -103,14 +103,12 @@ static void refuse(const char *why)
 /* Into rows and header. What is there is ours, or nothing is touched. */
 static size_t read_file(FILE *f)
 {
-	char start[sizeof(lead)] = "";
-	size_t len;
+	char start[sizeof(lead) - 1];
+	size_t len = fread(start, 1, sizeof(start), f);
 	char *text, *rest, *line;
 
-	if (!fgets(start, sizeof(start), f))
-		return 0;
 	/* a header may have been cut short */
-	if (strncmp(start, lead, strlen(start)))
+	if (memcmp(start, lead, len))
 		refuse("holds something else");
 	rewind(f);
 	text = rest = read_whole(f, &len);
