@@ -94,7 +94,8 @@ TESTS ?= tests/sources.test $(CONTRACTS) $(MARKED) $(UNIT) build/tests/litmus \
 export LAYOUTS CC CFLAGS LTO
 
 check-programs: $(UNIT) $(CONTRACTS) $(MARKED) $(FAULTY) $(BROKEN) \
-	$(HOOKED) build/tests/litmus $(PROVERS)
+	$(HOOKED) build/tests/litmus \
+	$(if $(filter tests/prove% tests/mutants%,$(TESTS)),$(PROVERS))
 
 # As many at a time as there are CPUs, unless it is told.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -103,7 +104,7 @@ check:
 		check-programs
 	@tests/run $(TESTS)
 
-check-long: all $(UNIT) $(FAULTY)
+check-long: all $(UNIT) $(FAULTY) $(PROVERS)
 	@LIMIT=7200 CHECK_LONG=1 tests/run $(wildcard tests/*-long.test) \
 		tests/threads.test tests/faults.test
 
