@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time for a hot loop: the CPU's counter, where it runs at one speed and alike on
+ * all CPUs, otherwise CLOCK_MONOTONIC. RINGTEST_CLOCK=monotonic takes the latter
+ * anyway. Only differences of ticks mean something.
+ */
+#ifndef LIB_TICKS_H
+#define LIB_TICKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/clock.h"
+
+struct ticks {
+	const char *name; /* "tsc" or what else it is; "monotonic" */
+	double ns;	  /* that one tick takes */
+	double cost_ns;	  /* of one reading */
+	double step_ns;	  /* the least that two readings differ by */
+	double drift;	  /* of ns between two calibrations, as a share of it */
+	bool counter;
+};
+extern struct ticks ticks;
+
+static inline uint64_t ticks_counter(void)
+{
+#ifdef TICKS_COUNTER /* tests have their own */
+	return TICKS_COUNTER();
+#elif defined(__x86_64__) || defined(__i386__)
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t value;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+	return value;
+#elif defined(__s390x__)
+	uint64_t value;
+
+	__asm__ volatile("stckf %0" : "=Q"(value) : : "cc");
+	return value;
+#elif defined(__powerpc64__)
+	return __builtin_ppc_get_timebase();
+#elif defined(__riscv) && __riscv_xlen == 64
+	uint64_t value;
+
+	__asm__ volatile("rdtime %0" : "=r"(value));
+	return value;
+#else
+	return 0;
+#endif
+}
+
+static inline uint64_t ticks_now(void)
+{
+	return __builtin_expect(ticks.counter, 1) ? ticks_counter() : now_ns();
+}
+
+/* Once, before a run: chooses and calibrates the clock, some 20 ms. */
+void ticks_start(void);
+
+/* After a run: calibrates again, over all the time since, and sets drift. */
+void ticks_end(void);
+
+#endif
