@@ -144,6 +144,13 @@ static void check_param(void)
 		    ring_info.param, max);
 }
 
+/* Before a run that may take hours: can what it is to write be written? */
+static void check_output(const char *option, const char *path)
+{
+	if (path)
+		output_close(option, path, output_open(option, path, "ae"));
+}
+
 void config_init(int argc, char **argv)
 {
 	config.format = format_default();
@@ -162,6 +169,7 @@ void config_init(int argc, char **argv)
 		    ring_info.name);
 	require_cpu("guest-affinity", config.guest_cpu);
 	require_cpu("host-affinity", config.host_cpu);
+	check_output("phases", config.phases);
 
 	config.one_cpu =
 		crew_crowded((int[]){ config.guest_cpu, config.host_cpu }, 2);

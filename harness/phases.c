@@ -44,15 +44,11 @@ void phases_point(uint64_t finished, uint64_t in_flight,
 
 void phases_write(void)
 {
-	const char *why;
 	FILE *f;
 
 	if (!config.phases)
 		return;
-	f = fopen(config.phases, run ? "ae" : "we");
-	if (!f)
-		die(EXIT_FAILED, "--phases: cannot write %s: %s", config.phases,
-		    reason(errno));
+	f = output_open("phases", config.phases, run ? "ae" : "we");
 	if (!run)
 		fprintf(f, "sample,elapsed_ns,buffers,under_way,guest_waits,"
 			   "host_waits\n");
@@ -63,11 +59,6 @@ void phases_write(void)
 			run, points[i].time_ns - points[0].time_ns,
 			points[i].finished, points[i].in_flight,
 			points[i].guest_waits, points[i].host_waits);
-	why = flush(f);
-	if (fclose(f) && !why)
-		why = reason(errno);
-	if (why)
-		die(EXIT_FAILED, "--phases: cannot write %s: %s", config.phases,
-		    why);
+	output_close("phases", config.phases, f);
 	run++;
 }

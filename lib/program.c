@@ -173,6 +173,27 @@ const char *flush(FILE *f)
 	return reason(errno);
 }
 
+FILE *output_open(const char *option, const char *path, const char *mode)
+{
+	FILE *f = fopen(path, mode);
+
+	if (!f)
+		die(EXIT_FAILED, "--%s: cannot write %s: %s", option, path,
+		    reason(errno));
+	return f;
+}
+
+void output_close(const char *option, const char *path, FILE *f)
+{
+	const char *why = flush(f);
+
+	if (fclose(f) && !why)
+		why = reason(errno);
+	if (why)
+		die(EXIT_FAILED, "--%s: cannot write %s: %s", option, path,
+		    why);
+}
+
 void finish_stdout(void)
 {
 	const char *why = flush(stdout);

@@ -64,6 +64,13 @@ const char *flush(FILE *f);
 /* Flushes stdout; an answer that could not be written is a failed run. */
 void finish_stdout(void);
 
+/*
+ * The FILE that --@option names, opened and closed: fopen's @mode. What cannot be
+ * written ends the program with EXIT_FAILED.
+ */
+FILE *output_open(const char *option, const char *path, const char *mode);
+void output_close(const char *option, const char *path, FILE *f);
+
 /* After the last line of stdin: a read that failed is no end of it. */
 void finish_stdin(void);
 
