@@ -11,6 +11,7 @@
 #include "lib/clock.h"
 #include "harness/config.h"
 #include "lib/crew.h"
+#include "harness/latency.h"
 #include "harness/phases.h"
 #include "lib/program.h"
 #include "harness/report.h"
@@ -98,6 +99,58 @@ static __hot_inline void guest_sleep(uint32_t *unkicked)
 	disable_call();
 }
 
+/* Until there is something to get back, or the next buffer is due. */
+static __hot_inline void guest_wait_until_due(bool sleep, uint32_t *unkicked)
+{
+	if (!sleep) {
+		for (uint32_t looks = 0; used_empty() && !latency_due();
+		     looks++)
+			poll_pause(looks);
+		return;
+	}
+	if (*unkicked) {
+		kick_available();
+		*unkicked = 0;
+	}
+	if (config.poll_first && !used_empty())
+		return;
+	if (enable_call()) {
+		sleep_until(&guest, latency_due_in_ns());
+		guest.spurious += used_empty() && !latency_due();
+	}
+	disable_call();
+}
+
+static __hot_inline void guest_wait(bool sleep, bool until_due,
+				    uint32_t *unkicked)
+{
+	if (until_due)
+		guest_wait_until_due(sleep, unkicked);
+	else if (sleep)
+		guest_sleep(unkicked);
+	else
+		poll_ring(&guest, used_empty);
+}
+
+/* One more is added: is a batch full? */
+static __hot_inline void guest_kick(uint32_t batch, uint32_t *unkicked)
+{
+	if (++*unkicked < batch)
+		return;
+	kick_available();
+	*unkicked = 0;
+}
+
+/* Of a buffer that is back, what options ask for. */
+static __hot_inline void guest_took(uint64_t seq, unsigned len, const void *buf,
+				    const void *data)
+{
+	if (config.verify)
+		verify_back(seq, len, buf, data);
+	if (config.latency && ring_info.completes)
+		latency_back(seq);
+}
+
 /*
  * @plain: polling, and nothing but the ring, which is what most runs measure.
  * Testing for options that are not set would cost as much as some layouts do.
@@ -109,28 +162,34 @@ static __hot_inline void guest_loop(const bool plain)
 	const uint32_t work = plain ? 0 : config.guest_work;
 	const bool verify = !plain && config.verify;
 	const bool sleep = !plain && config.sleep;
+	const bool timed = !plain && config.latency;
+	const bool paced = !plain && config.rate;
 	/* Max to be added by now: as many as are back, plus --outstanding. */
 	uint64_t limit = min(config.outstanding, cycles);
 	uint64_t added = 0, finished = 0;
 	uint32_t unkicked = 0;
-	unsigned len = 1;
+	unsigned len = 1, used_len;
 	char nothing;
-	void *buf = &nothing, *data = &nothing;
+	void *buf = &nothing, *data = &nothing, *used_buf, *back;
 
 	phases_point(0, 0, &guest, &host);
 	for (;;) {
-		bool moved = false;
+		bool moved = false, full = false;
 
-		if (added != limit) {
+		if (added != limit && (!paced || latency_due())) {
 			if (verify)
 				data = verify_give(added, &len, &buf);
+			if (timed)
+				latency_add(added);
+			full = true; /* not for it to become due */
 			if (likely(!add_inbuf(len, buf, data))) {
+				full = false;
 				moved = true;
+				if (paced)
+					latency_added(added);
 				added++;
-				if (sleep && ++unkicked == batch) {
-					kick_available();
-					unkicked = 0;
-				}
+				if (sleep)
+					guest_kick(batch, &unkicked);
 				if (work) {
 					burn_cycles(work);
 					publish(&guest, added, finished);
@@ -140,13 +199,11 @@ static __hot_inline void guest_loop(const bool plain)
 			break;
 		}
 
-		unsigned used_len;
-		void *used_buf, *back = get_buf(&used_len, &used_buf);
-
+		back = get_buf(&used_len, &used_buf);
 		if (back) {
 			moved = true;
-			if (verify)
-				verify_back(finished, used_len, used_buf, back);
+			if (verify || timed)
+				guest_took(finished, used_len, used_buf, back);
 			finished++;
 			keep(finished);
 			if (limit != cycles) {
@@ -161,11 +218,7 @@ static __hot_inline void guest_loop(const bool plain)
 
 		publish(&guest, added, finished);
 		guest.waits++;
-		if (!sleep) {
-			poll_ring(&guest, used_empty);
-			continue;
-		}
-		guest_sleep(&unkicked);
+		guest_wait(sleep, paced && added != limit && !full, &unkicked);
 	}
 	publish(&guest, added, finished);
 	phases_point(finished, 0, &guest, &host);
@@ -195,6 +248,7 @@ static __hot_inline void host_loop(const bool plain)
 	const uint32_t work = plain ? 0 : config.host_work;
 	const bool verify = !plain && config.verify;
 	const bool sleep = !plain && config.sleep;
+	const bool timed = !plain && config.latency && !ring_info.completes;
 	uint64_t used = 0;
 	uint32_t uncalled = 0;
 
@@ -205,6 +259,8 @@ static __hot_inline void host_loop(const bool plain)
 		if (use_buf(&len, &buf)) {
 			if (verify)
 				verify_used(used, len, buf);
+			if (timed)
+				latency_used(used);
 			used++;
 			keep(used);
 			if (sleep && ++uncalled == batch) {
@@ -279,7 +335,10 @@ static void guest_thread(void)
 	if (config.verify)
 		verify_init();
 	start(&guest);
-	if (config.verify || config.sleep || config.guest_work)
+	if (config.latency)
+		latency_begin();
+	if (config.verify || config.sleep || config.guest_work ||
+	    config.latency)
 		guest_any();
 	else
 		guest_plain();
@@ -290,7 +349,7 @@ static void host_thread(void)
 {
 	crew_pin("host-affinity", config.host_cpu);
 	start(&host);
-	if (config.verify || config.sleep || config.host_work)
+	if (config.verify || config.sleep || config.host_work || config.latency)
 		host_any();
 	else
 		host_plain();
@@ -306,17 +365,22 @@ static void run_once(void)
 {
 	both = (struct crew){ .size = 2, .crowded = config.one_cpu };
 	phases_start();
+	if (config.latency) {
+		ticks_start();
+		latency_init();
+	}
 	side_open(&guest);
 	side_open(&host);
 	watch_start(&guest, &host);
 	crew_run(2, run_side, (void *[]){ guest_thread, host_thread }, watch);
 	side_close(&guest);
 	side_close(&host);
-	free_all();
 
 	/* Without completions the guest cannot tell when the host is done. */
 	if (!ring_info.completes && host.end_ns > guest.end_ns)
 		guest.end_ns = host.end_ns;
+	if (config.latency)
+		latency_end(guest.end_ns - guest.start_ns);
 	report_sample(&(struct sample){
 		.elapsed_ns = guest.end_ns - guest.start_ns,
 		.kicks = guest.sent,
@@ -325,6 +389,9 @@ static void run_once(void)
 		.host_spurious = host.spurious,
 	});
 	phases_write();
+	if (config.latency)
+		latency_write();
+	free_all();
 }
 
 int main(int argc, char **argv)

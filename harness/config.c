@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include <stdlib.h>
+#include <string.h>
+
 #include "lib/affinity.h"
 #include "config.h"
 #include "lib/crew.h"
 #include "main.h"
 #include "lib/program.h"
+#include "lib/random.h"
 
 #define NO_LIMIT UINT64_MAX
 #define AUTO UINT32_MAX
@@ -23,6 +27,8 @@ struct config config = {
 	.exit = true,
 	.poll_first = true,
 };
+
+static const char *arrivals;
 
 /* Half a second at 2 GHz: far less than what the watchdog takes for a hang. */
 #define MAX_BURN 1000000000
@@ -71,6 +77,14 @@ static const struct opt opts[] = {
 	{ "timeout", "SECONDS",
 	  "end a run that makes no progress (10; 0: never)", OPT_U32,
 	  &config.timeout_s, 0, INT32_MAX },
+	{ "latency", NULL, "time each buffer, and print percentiles", OPT_SET,
+	  &config.latency, 0, 0 },
+	{ "rate", "N", "offer N buffers a second, timed from when due", OPT_U64,
+	  &config.rate, 1, 1000000000 },
+	{ "arrivals", "HOW", "even, or poisson[:SEED] (even)", OPT_TEXT,
+	  &arrivals, 0, 0 },
+	{ "histogram", "FILE", "write all latencies to FILE, for plotters",
+	  OPT_TEXT, &config.histogram, 0, 0 },
 	{ "phases", "FILE", "write the course of the run to FILE, as CSV",
 	  OPT_TEXT, &config.phases, 0, 0 },
 	OPT_FORMAT(&config.format),
@@ -119,6 +133,11 @@ static void set_backoff(void)
 
 	if (config.backoff != AUTO)
 		return;
+	/* who offers a rate asks how long a buffer takes, not how many pass */
+	if (config.rate) {
+		config.backoff = 0;
+		return;
+	}
 	if (config.outstanding < window)
 		window = config.outstanding;
 	config.backoff = (window - 1) * BACKOFF_PER_BUFFER;
@@ -144,6 +163,34 @@ static void check_param(void)
 		    ring_info.param, max);
 }
 
+static void check_latency(void)
+{
+	const char *seed;
+	char *end = NULL;
+
+	if (config.rate || config.histogram)
+		config.latency = true;
+	if (config.latency && !ring_info.addresses && !ring_info.completes)
+		die(EXIT_CANNOT, "--latency: %s moves no buffers; leave it out",
+		    ring_info.name);
+	if (!arrivals)
+		return;
+	if (!config.rate)
+		die(EXIT_USAGE, "--arrivals: there is no --rate; give one");
+	if (!strcmp(arrivals, "even"))
+		return;
+	config.arrivals = ARRIVALS_POISSON;
+	config.seed = RANDOM_SEED;
+	seed = strncmp(arrivals, "poisson", 7) ? NULL : arrivals + 7;
+	if (seed && *seed == ':' && seed[1] >= '0' && seed[1] <= '9')
+		config.seed = strtoull(seed + 1, &end, 10);
+	if (!seed || (*seed && (!end || *end || !config.seed)))
+		die(EXIT_USAGE,
+		    "--arrivals: '%s' is no way to arrive: give even, poisson, "
+		    "or poisson:SEED with a number above 0",
+		    arrivals);
+}
+
 /* Before a run that may take hours: can what it is to write be written? */
 static void check_output(const char *option, const char *path)
 {
@@ -157,6 +204,7 @@ void config_init(int argc, char **argv)
 	opt_parse_all(argc, argv, opts, usage);
 	check_size();
 	check_param();
+	check_latency();
 	set_backoff();
 
 	if (config.sleep && !ring_info.notifies)
@@ -170,6 +218,7 @@ void config_init(int argc, char **argv)
 	require_cpu("guest-affinity", config.guest_cpu);
 	require_cpu("host-affinity", config.host_cpu);
 	check_output("phases", config.phases);
+	check_output("histogram", config.histogram);
 
 	config.one_cpu =
 		crew_crowded((int[]){ config.guest_cpu, config.host_cpu }, 2);

@@ -7,6 +7,8 @@
 
 #include "lib/barrier.h"
 
+enum arrivals { ARRIVALS_EVEN, ARRIVALS_POISSON };
+
 /* The command line. Constant while the threads run, on lines of its own. */
 extern struct config {
 	uint64_t run_cycles;  /* buffers in a run */
@@ -22,7 +24,12 @@ extern struct config {
 	uint32_t timeout_s;	 /* 0: never */
 	int guest_cpu, host_cpu; /* -1: not pinned */
 	int format;
-	const char *phases; /* a file; NULL: not asked for */
+	const char *phases;    /* a file; NULL: not asked for */
+	const char *histogram; /* likewise */
+	uint64_t rate;	       /* buffers per second offered; 0: closed loop */
+	uint64_t seed;	       /* of ARRIVALS_POISSON */
+	int arrivals;
+	bool latency;
 	bool sleep, relax, exit, poll_first, verify, quiet;
 	bool one_cpu; /* guest and host share one CPU */
 } __cache_aligned config;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
+#include "latency.h"
 #include "lib/context.h"
 #include "lib/program.h"
 #include "lib/quota.h"
@@ -13,6 +15,8 @@ static struct sample sample;
 static uint32_t nr;
 static double ns_per_buffer;
 static const char *mode;
+static double rate_offered;
+static struct latency_result shown; /* NAN: not measured */
 
 static const struct field fields[] = {
 	{ "layout", "-", FIELD_WORD, &ring_info.name },
@@ -32,6 +36,20 @@ static const struct field fields[] = {
 	{ "guest_spurious", "-", FIELD_U64, &sample.guest_spurious },
 	{ "host_spurious", "-", FIELD_U64, &sample.host_spurious },
 	{ "verified", "-", FIELD_BOOL, &config.verify },
+	{ "rate_offered", "buffers/s", FIELD_FIXED, &rate_offered },
+	{ "rate_carried", "buffers/s", FIELD_FIXED, &shown.rate_carried },
+	{ "latency_mean_ns", "ns", FIELD_FIXED + 1, &shown.mean_ns },
+	{ "latency_min_ns", "ns", FIELD_FIXED + 1, &shown.min_ns },
+	{ "latency_p50_ns", "ns", FIELD_FIXED + 1, &shown.p50_ns },
+	{ "latency_p90_ns", "ns", FIELD_FIXED + 1, &shown.p90_ns },
+	{ "latency_p99_ns", "ns", FIELD_FIXED + 1, &shown.p99_ns },
+	{ "latency_p999_ns", "ns", FIELD_FIXED + 1, &shown.p999_ns },
+	{ "latency_p9999_ns", "ns", FIELD_FIXED + 1, &shown.p9999_ns },
+	{ "latency_max_ns", "ns", FIELD_FIXED + 1, &shown.max_ns },
+	{ "backoff", "cycles", FIELD_U32, &config.backoff },
+	{ "guest_work", "cycles", FIELD_U32, &config.guest_work },
+	{ "host_work", "cycles", FIELD_U32, &config.host_work },
+	{ "exit_cycles", "cycles", FIELD_U32, &config.exit_cycles },
 	{ .name = NULL }
 };
 
@@ -47,6 +65,21 @@ static const char *mode_text(void)
 	return text;
 }
 
+static void human_latency(void)
+{
+	if (config.rate)
+		printf("  %" PRIu64 " buffers/s offered, %.0f carried\n",
+		       config.rate, shown.rate_carried);
+	printf("  ns from %s to %s: min %.0f, median %.0f, 90 %% %.0f, "
+	       "99 %% %.0f, 99.9 %% %.0f, 99.99 %% %.0f, max %.0f "
+	       "(clock: %s, %.0f to read, steps of %.1f)\n",
+	       config.rate ? "due" : "added",
+	       ring_info.completes ? "back" : "used by the host", shown.min_ns,
+	       shown.p50_ns, shown.p90_ns, shown.p99_ns, shown.p999_ns,
+	       shown.p9999_ns, shown.max_ns, ticks.name, ticks.cost_ns,
+	       ticks.step_ns);
+}
+
 static void human(void)
 {
 	printf("%s: %" PRIu64 " buffers in %.4f s, %.2f ns/buffer (%s)",
@@ -58,6 +91,28 @@ static void human(void)
 	if (config.verify)
 		printf(", verified");
 	putchar('\n');
+	if (config.latency)
+		human_latency();
+}
+
+/* Whatever ends the program: a sample that is cut off has latencies, too. */
+static void last_words(void)
+{
+	const uint64_t n = config.latency ? latency_cut() : 0;
+
+	if (n && !config.quiet && config.format == FORMAT_HUMAN) {
+		shown = latency_result;
+		printf("%s: ended early, with %" PRIu64 " of %" PRIu64
+		       " buffers\n",
+		       ring_info.name, n, config.run_cycles);
+		human_latency();
+	}
+	if (config.quiet)
+		quota_warn();
+	else
+		record_end();
+	if (n)
+		latency_write();
 }
 
 void report_start(void)
@@ -70,15 +125,20 @@ void report_start(void)
 
 	context_start();
 	mode = mode_text();
+	rate_offered = config.rate ? config.rate : NAN;
+	shown = (struct latency_result){ NAN, NAN, NAN, NAN, NAN,
+					 NAN, NAN, NAN, NAN };
 	if (!config.quiet)
 		record_start(config.format, &record);
-	at_end(config.quiet ? quota_warn : record_end);
+	at_end(last_words);
 }
 
 void report_sample(const struct sample *s)
 {
 	sample = *s;
 	ns_per_buffer = (double)s->elapsed_ns / config.run_cycles;
+	if (config.latency)
+		shown = latency_result;
 	if (!config.quiet)
 		record_row();
 	nr++;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -45,6 +48,19 @@ void sleep_until_woken(struct side *me)
 	if (read(me->wakeup, &count, sizeof(count)) < 0 && errno != EINTR &&
 	    errno != EAGAIN)
 		die(EXIT_FAILED, "cannot sleep: %s", reason(errno));
+	WRITE_ONCE(me->where, RUNNING);
+}
+
+void sleep_until(struct side *me, uint64_t ns)
+{
+	const struct timespec most = { ns / 1000000000, ns % 1000000000 };
+	struct pollfd fd = { .fd = me->wakeup, .events = POLLIN };
+
+	WRITE_ONCE(me->where, SLEEPING);
+	if (ppoll(&fd, 1, &most, NULL) < 0 && errno != EINTR)
+		die(EXIT_FAILED, "cannot sleep: %s", reason(errno));
+	if (fd.revents)
+		sleep_until_woken(me);
 	WRITE_ONCE(me->where, RUNNING);
 }
 

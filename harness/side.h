@@ -42,6 +42,9 @@ void notify(struct side *from, const struct side *to);
  */
 void sleep_until_woken(struct side *me);
 
+/* The same, for @ns at most. */
+void sleep_until(struct side *me, uint64_t ns);
+
 /*
  * The watchdog, in the main thread: before a run, and CREW_LOOKS_PER_S times a
  * second while it lasts. Ends a run that makes no progress for

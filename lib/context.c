@@ -11,6 +11,7 @@
 #include "context.h"
 #include "field.h"
 #include "quota.h"
+#include "ticks.h"
 
 const char *machine_root = "";
 
@@ -100,6 +101,9 @@ static const struct field fields[] = {
 	{ "governor", "-", FIELD_TEXT, &governor },
 	{ "steal_ms", "ms", FIELD_U64, &steal_ms },
 	{ "throttled_periods", "periods", FIELD_U64, &throttled_periods },
+	{ "clock", "-", FIELD_WORD, &ticks.name },
+	{ "clock_cost_ns", "ns", FIELD_FIXED + 1, &ticks.cost_ns },
+	{ "clock_step_ns", "ns", FIELD_FIXED + 1, &ticks.step_ns },
 	{ .name = NULL }
 };
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define SCHEMA "1"
+#define SCHEMA "2"
 
 /* What @value points to. One that is not known is empty in CSV, null in JSON. */
 enum field_kind {

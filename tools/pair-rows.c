@@ -131,10 +131,26 @@ static size_t read_file(FILE *f)
 			head = row;                                            \
 		else if (row->n == head->n)
 
-static bool is_result(const char *name)
+static bool one_of(const char *name, const char *const *names)
 {
-	return !strcmp(name, "sample") || !strcmp(name, "elapsed_ns") ||
-	       !strcmp(name, "ns_per_buffer");
+	while (*names && strcmp(name, *names))
+		names++;
+	return *names;
+}
+
+/* Columns of options come first, then results, then options that are newer. */
+static bool is_option(const struct row *head, unsigned column)
+{
+	static const char *const results[] = { "sample", "elapsed_ns",
+					       "ns_per_buffer", NULL };
+	static const char *const newer[] = { "rate_offered", "backoff",
+					     "guest_work",   "host_work",
+					     "exit_cycles",  NULL };
+
+	for (unsigned i = 5; i <= column; i++)
+		if (one_of(head->field[i], results))
+			return one_of(head->field[column], newer);
+	return true;
 }
 
 /* Layout and options of @row: "ring, ring_size 256, mode poll" */
@@ -147,10 +163,10 @@ static char *describe(const struct row *row, const struct row *head)
 	if (!f)
 		die(EXIT_FAILED, "no memory for a row: %s", reason(errno));
 	fputs(row->field[2], f);
-	for (unsigned i = 5;
-	     i < row->n && i < head->n && !is_result(head->field[i]); i++)
-		fprintf(f, ", %s %s", head->field[i],
-			*row->field[i] ? row->field[i] : "none");
+	for (unsigned i = 5; i < row->n && i < head->n; i++)
+		if (is_option(head, i))
+			fprintf(f, ", %s %s", head->field[i],
+				*row->field[i] ? row->field[i] : "none");
 	fclose(f);
 	return text;
 }

@@ -25,6 +25,7 @@
 enum fault {
 	DELAY,	      /* some shared accesses are late by up to 50 us */
 	STOP,	      /* a side stands still for 100 ms, wherever it is */
+	ONCE,	      /* the host does, once, 100 ms after the start */
 	SPURIOUS,     /* eventfds hold tokens from the start, and get more */
 	FAULT_EINTR,  /* a read or write of an eventfd was interrupted */
 	FAULT_EAGAIN, /* a read or write of an eventfd would have waited */
@@ -34,8 +35,8 @@ enum fault {
 	NR_FAULTS
 };
 static const char *const words[NR_FAULTS] = {
-	"delay",  "stop",  "spurious", "eintr",
-	"eagain", "storm", "move",     "refuse",
+	"delay",  "stop",  "once", "spurious", "eintr",
+	"eagain", "storm", "move", "refuse",
 };
 static bool on[NR_FAULTS];
 static unsigned long done[NR_FAULTS];
@@ -256,6 +257,9 @@ static void *mischief(void *unused)
 		}
 		if (on[STOP] && (ms == 2 || random32(&s) % 256 == 0))
 			send(tid, SIGUSR1);
+		if (on[ONCE] && ms == 100)
+			send(__atomic_load_n(&tids[1], __ATOMIC_RELAXED),
+			     SIGUSR1);
 		if (on[MOVE] && (ms < 3 || random32(&s) % 4 == 0))
 			move(tid, &allowed, random32(&s));
 		if (on[SPURIOUS]) {
@@ -324,7 +328,7 @@ __attribute__((constructor)) static void start(void)
 	sigaction(SIGALRM, &act, NULL);
 	act.sa_handler = on_stop;
 	sigaction(SIGUSR1, &act, NULL);
-	if ((on[STORM] || on[STOP] || on[MOVE] || on[SPURIOUS]) &&
+	if ((on[STORM] || on[STOP] || on[ONCE] || on[MOVE] || on[SPURIOUS]) &&
 	    pthread_create(&thread, NULL, mischief, NULL))
 		abort();
 }
