@@ -81,7 +81,10 @@ static const char *verdict(const struct command *c)
 			 far);
 	else
 		snprintf(text, sizeof(text), "%s %% %s [%s, %s]", value,
-			 r->low > 0 ? "slower" : "faster", near, far);
+			 !is_time() ? r->low > 0 ? "more" : "less" :
+			 r->low > 0 ? "slower" :
+				      "faster",
+			 near, far);
 	return text;
 }
 
@@ -91,8 +94,10 @@ static void print_verdicts(void)
 		printf("%s against A: %s\n", c->name, verdict(c));
 	if (!commands[1].ratio.has_interval)
 		return;
-	printf("\nFaster: takes less time than A. In brackets the 95 %% "
-	       "interval, by signed ranks\nof %llu pairs",
+	printf("\n%s In brackets the 95 %% interval, by signed ranks\nof "
+	       "%llu pairs",
+	       is_time() ? "Faster: takes less time than A." :
+			   "More: the column's value is greater than A's.",
 	       (unsigned long long)rounds);
 	if (alpha() != ALPHA_FIXED)
 		printf("; taken at %.4g %%, to allow for", 100 - 100 * alpha());
@@ -144,7 +149,10 @@ static void print_human(void)
 		least = fmin(least, c->median.value);
 		printf("%s: %s\n", c->name, c->text);
 	}
-	if (options.metric != NS_PER_BUFFER) {
+	if (options.metric == COLUMN &&
+	    strcmp(options.column, "ns_per_buffer")) {
+		snprintf(title, sizeof(title), "%s", options.column);
+	} else if (options.metric != COLUMN) {
 		for (i = 0; i < 3 && least >= 1000 * scale; i++)
 			scale *= 1000;
 		snprintf(title, sizeof(title), "%s time, %s", metric_name(),

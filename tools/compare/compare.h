@@ -9,12 +9,12 @@
 
 #include "lib/stats.h"
 
-enum metric { WALL, USER, SYS, CPU, NS_PER_BUFFER, UNDECIDED };
-#define METRICS "wall|user|sys|cpu"
+enum metric { WALL, USER, SYS, CPU, COLUMN, UNDECIDED };
 
 extern struct options {
 	int format;
-	int metric; /* UNDECIDED until the first run */
+	int metric;	    /* UNDECIDED until the first run */
+	const char *column; /* of a ringtest row, for COLUMN */
 	bool metric_fixed;
 	uint32_t runs, warmup;
 	double resolve, max_time_s;
@@ -44,6 +44,9 @@ extern const char *ending; /* why there are no more rounds */
 
 const char *metric_name(void);
 const char *unit(void);
+
+/* The metric is a time, so that less of it is faster. */
+bool is_time(void);
 
 /* realloc(), or the end of the program. */
 void *more(void *p, size_t size);

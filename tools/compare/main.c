@@ -25,6 +25,7 @@
 
 struct options options = {
 	.metric = UNDECIDED,
+	.column = "ns_per_buffer",
 	.warmup = 1,
 	.resolve = NAN,
 	.max_time_s = NAN,
@@ -34,9 +35,11 @@ struct command commands[MAX_COMMANDS];
 unsigned nr_commands;
 const char *ending;
 
+static const char *metric; /* NULL: what the first run decides */
+
 static const struct opt opts[] = {
-	{ "metric", METRICS, "what to compare (ns per buffer, or wall)",
-	  OPT_CHOICE, &options.metric, 0, 0 },
+	{ "metric", "WHAT", "a column, or wall, user, sys, cpu (ns_per_buffer)",
+	  OPT_TEXT, &metric, 0, 0 },
 	{ "warmup", "N", "rounds before those that count (1)", OPT_U32,
 	  &options.warmup, 0, 1000000 },
 	{ "runs", "N", "rounds that count (as many as it takes)", OPT_U32,
@@ -70,17 +73,49 @@ static const char usage[] =
 	"Ctrl-C prints what there is, with status 1.\n"
 	"\n";
 
+static const char *const times[] = { "wall", "user", "sys", "cpu" };
+
 const char *metric_name(void)
 {
-	static const char *const names[] = { "wall", "user", "sys", "cpu",
-					     "ns_per_buffer" };
+	return options.metric == COLUMN ? options.column :
+					  times[options.metric];
+}
 
-	return names[options.metric];
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
+
+bool is_time(void)
+{
+	return options.metric != COLUMN || ends_with(options.column, "_ns") ||
+	       !strcmp(options.column, "ns_per_buffer");
 }
 
 const char *unit(void)
 {
-	return options.metric == NS_PER_BUFFER ? "ns/buffer" : "ns";
+	if (options.metric != COLUMN || ends_with(options.column, "_ns"))
+		return "ns";
+	return is_time() ? "ns/buffer" : "-";
+}
+
+static void choose_metric(void)
+{
+	int i = 0;
+
+	if (!metric)
+		return;
+	if (!*metric)
+		die(EXIT_USAGE, "--metric: give wall, user, sys, cpu or the "
+				"name of a column");
+	options.metric_fixed = true;
+	while (i < COLUMN && strcmp(metric, times[i]))
+		i++;
+	options.metric = i;
+	if (i == COLUMN)
+		options.column = metric;
 }
 
 void *more(void *p, size_t size)
@@ -141,7 +176,11 @@ static void read_command_line(int argc, char **argv)
 {
 	options.format = format_default();
 	argv += opt_parse(argc, argv, opts, usage);
-	options.metric_fixed = options.metric != UNDECIDED;
+	choose_metric();
+	if (!isnan(options.gate) && !is_time())
+		die(EXIT_USAGE,
+		    "--fail-if-slower: %s is no time; leave out one of the two",
+		    options.column);
 	for (; *argv; argv++) {
 		struct command *c = &commands[nr_commands];
 

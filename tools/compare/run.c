@@ -189,12 +189,12 @@ static unsigned cut(char *line, char *fields[64])
  * Looks for ringtest rows in what the command wrote, and passes over all else:
  * others may print around them. False: there was not even a header.
  */
-static bool read_rows(const struct command *c, double *ns_per_buffer)
+static bool read_rows(const struct command *c, double *value)
 {
 	static const char start[] = "schema,layout,guest_cpu,host_cpu,";
 	char *text = read_output(captured[0], MAX_OUTPUT), *rest = text, *line;
 	char *fields[64], *end;
-	unsigned columns = 0, count, ns = 0;
+	unsigned columns = 0, count, at = 0;
 	double *values = NULL;
 	size_t n = 0;
 
@@ -207,20 +207,30 @@ static bool read_rows(const struct command *c, double *ns_per_buffer)
 		count = cut(line, fields);
 		if (header) {
 			columns = count;
-			for (ns = count - 1; ns; ns--)
-				if (!strcmp(fields[ns], "ns_per_buffer"))
+			for (at = count - 1; at; at--)
+				if (!strcmp(fields[at], options.column))
 					break;
-			if (!ns)
-				command_failed(c, "printed a ringtest header "
-						  "without ns_per_buffer");
+			if (!at)
+				command_failed(c,
+					       "printed a ringtest header "
+					       "without %s",
+					       options.column);
 		} else if (count == columns) {
 			values = more(values, (n + 1) * sizeof(*values));
-			values[n] = strtod(fields[ns], &end);
-			if (*end || !isfinite(values[n]) || values[n] <= 0)
+			values[n] = strtod(fields[at], &end);
+			if (!*fields[at])
 				command_failed(c,
-					       "printed nonsense: '%s' ns "
-					       "per buffer",
-					       fields[ns]);
+					       "did not measure %s: give it "
+					       "the option that does",
+					       options.column);
+			if (!*end && values[n] == 0 && !is_time())
+				command_failed(c,
+					       "%s is 0, and nothing has a "
+					       "ratio to 0",
+					       options.column);
+			if (*end || !isfinite(values[n]) || values[n] <= 0)
+				command_failed(c, "printed nonsense: %s '%s'",
+					       options.column, fields[at]);
 			n++;
 			machine_pair(fields[2], fields[3]);
 		}
@@ -230,7 +240,7 @@ static bool read_rows(const struct command *c, double *ns_per_buffer)
 		command_failed(c, "printed a ringtest header, but no row");
 	if (n) {
 		sort_values(values, n);
-		*ns_per_buffer = median_of(values, n);
+		*value = median_of(values, n);
 	}
 	free(values);
 	return n;
@@ -242,10 +252,16 @@ bool measure(const struct command *c, struct run *run)
 
 	if (!run_once(c, run))
 		return false;
-	rows = read_rows(c, &run->value[NS_PER_BUFFER]);
+	rows = read_rows(c, &run->value[COLUMN]);
 	if (options.metric == UNDECIDED)
-		options.metric = rows ? NS_PER_BUFFER : WALL;
-	if (!options.metric_fixed && rows != (options.metric == NS_PER_BUFFER))
+		options.metric = rows ? COLUMN : WALL;
+	if (options.metric == COLUMN && options.metric_fixed && !rows)
+		command_failed(c,
+			       "printed no ringtest row, so it has no %s: "
+			       "--metric takes wall, user, sys, cpu, or a "
+			       "column of such rows",
+			       options.column);
+	if (!options.metric_fixed && rows != (options.metric == COLUMN))
 		command_failed(c,
 			       "printed %s ringtest row, unlike the run "
 			       "before; --metric wall compares any two",

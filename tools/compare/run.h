@@ -10,7 +10,7 @@
 
 struct run {
 	uint64_t start_ns;
-	double value[NS_PER_BUFFER + 1];
+	double value[COLUMN + 1];
 	double lost_ns; /* in runs before it that do not count */
 };
 
