@@ -29,11 +29,14 @@ that command's status. COMMAND may begin with others: perf stat -- ./ring
   --csv FILE       append the class and the ringtest CSV rows of each run as it
                    ends; one FILE for each COMMAND
   --resume         skip the runs that the --csv FILE has already
-  --plot FILE.svg  draw ns per buffer as a heat map (with gnuplot)
+  --metric COLUMN  of the rows, in the matrix and the picture, in place of
+                   ns_per_buffer: latency_p99_ns, say
+  --plot FILE.svg  draw it as a heat map (with gnuplot)
   --help           print this
 
---csv, --plot and --all-pairs set RINGTEST_FORMAT=csv and end with a matrix of
-the medians: guest down, host across, ns per buffer. Progress goes to stderr.
+--csv, --plot, --metric and --all-pairs set RINGTEST_FORMAT=csv and end with a
+matrix of the medians: guest down, host across, ns per buffer. Progress goes to
+stderr.
 END
 }
 
@@ -43,17 +46,17 @@ tools=$(dirname "$(readlink -f "$0")")
 . "$tools/lib.sh"
 
 list='' all_pairs='' classes='' seed='' allowed='' sysroot='' csv='' resume=''
-plot='' sleep=''
+plot='' metric='' sleep=''
 while [ $# -gt 0 ]; do
 	option=${1%%=*} value=${1#*=}
 	case $1 in
 	--) shift; break ;;
-	--allowed | --csv | --plot | --shuffle | --sysroot)
+	--allowed | --csv | --metric | --plot | --shuffle | --sysroot)
 		[ $# -gt 1 ] || fail 2 "$1: needs a value (--help says which)"
 		value=$2
 		shift
 		;;
-	--allowed=* | --csv=* | --plot=* | --shuffle=* | --sysroot=*) ;;
+	--allowed=* | --csv=* | --metric=* | --plot=* | --shuffle=* | --sysroot=*) ;;
 	-?*) option=$1 ;;
 	*) break ;;
 	esac
@@ -72,6 +75,13 @@ while [ $# -gt 0 ]; do
 		case $value in
 		'' | -*) fail 2 "--csv: '$value' is no file name: give one" \
 			"(as ./NAME if it begins with -)" ;;
+		esac
+		;;
+	--metric)
+		metric=$value
+		case $value in
+		'' | *[!a-z0-9_]*) fail 2 "--metric: '$value' is no column of" \
+			"the rows: give one, like latency_p99_ns" ;;
 		esac
 		;;
 	--plot)
@@ -142,20 +152,29 @@ launch() {
 	run sh -c 'LC_ALL=$0; exec "$@"' "$locale" "$@"
 }
 
+# matrix FILE [PICTURE]: of the rows in it
+matrix() {
+	"$tools/plot-pairs" --as "$self${2:+: --plot}" \
+		${metric:+--metric "$metric"} "$@"
+}
+
 # keep_rows: those in what the run printed
 keep_rows() {
 	tool pair-rows ${resume:+"$resume"} --add "${guest:--} ${host:--} $class" \
 		-- "${csv:-$dir/rows}" <"$dir/out" >"$dir/new" || exit
-	[ -s "$dir/new" ] || [ -z "$csv$plot" ] || {
+	[ -s "$dir/new" ] || [ -z "$csv$plot$metric" ] || {
 		option=${csv:+--csv}
-		fail 2 "${option:---plot}: the command printed no ringtest CSV" \
+		option=${option:-${plot:+--plot}}
+		fail 2 "${option:---metric}: the command printed no ringtest CSV" \
 			"row for $what: end it with a ring, without --quiet" \
 			"and --format"
 	}
 	cat "$dir/new" >>"$dir/measured"
+	[ -z "$metric" ] || [ "$nr" -gt 0 ] || matrix "$dir/measured" >/dev/null ||
+		exit
 }
 
-record=$all_pairs$csv$plot
+record=$all_pairs$csv$plot$metric
 [ -z "$record" ] || export RINGTEST_FORMAT=csv
 total=$(printf '%s\n' "$runs" | grep -c .)
 nr=0
@@ -199,6 +218,6 @@ END
 measured=$dir/measured
 [ -z "$resume" ] || measured=$csv
 [ -s "$measured" ] || exit 0
-"$tools/plot-pairs" --as "$self${plot:+: --plot}" "$measured" ${plot:+"$plot"}
+matrix "$measured" ${plot:+"$plot"}
 status=$?
 [ $status -eq 77 ] || exit $status
