@@ -75,6 +75,9 @@ bench: all
 bench-scale: all
 	@scripts/bench-scale build/bench-scale $(LAYOUTS)
 
+bench-latency: all
+	@scripts/bench-latency build/bench-latency $(LAYOUTS)
+
 claims: all
 	@scripts/claims
 
@@ -206,25 +209,26 @@ install: all
 	install -m 644 man/*.1 -- $(call quote,$(root)/share/man/man1)
 
 help:
-	@echo 'make              build everything: $(LAYOUTS) $(TOOLS)'
-	@echo 'make bench        time every layout on a pair of CPUs'
-	@echo 'make bench-scale  ns per buffer over size, batch, work, ...'
-	@echo 'make claims       published results beside this machine'"'"'s'
-	@echo 'make check        run every test; TESTS="tests/..." runs some'
-	@echo 'make check-long   the tests that take many minutes'
-	@echo 'make check-arch   for other CPUs, under qemu-user: $(ARCHS)'
-	@echo 'make lint         analyzers, and valgrind; skips what is not there'
-	@echo 'make prove        every execution of small rings, under RC11'
-	@echo 'make mutants      weaken each barrier in turn: what notices?'
-	@echo 'make soak         at random, verified; DURATION=seconds (600)'
-	@echo 'make install      under PREFIX ('$(call quote,$(PREFIX))'); DESTDIR'
-	@echo 'make clean        remove what was built'
+	@echo 'make                build everything: $(LAYOUTS) $(TOOLS)'
+	@echo 'make bench          time every layout on a pair of CPUs'
+	@echo 'make bench-scale    ns per buffer over size, batch, work, ...'
+	@echo 'make bench-latency  how long one buffer takes, by load'
+	@echo 'make claims         published results beside this machine'"'"'s'
+	@echo 'make check          run every test; TESTS="tests/..." runs some'
+	@echo 'make check-long     the tests that take many minutes'
+	@echo 'make check-arch     for other CPUs, under qemu-user: $(ARCHS)'
+	@echo 'make lint           analyzers, and valgrind; skips what is not there'
+	@echo 'make prove          every execution of small rings, under RC11'
+	@echo 'make mutants        weaken each barrier in turn: what notices?'
+	@echo 'make soak           at random, verified; DURATION=seconds (600)'
+	@echo 'make install        under PREFIX ('$(call quote,$(PREFIX))'); DESTDIR'
+	@echo 'make clean          remove what was built'
 	@echo $(call quote,CC=$(CC) CFLAGS="$(CFLAGS)" LTO=$(LTO); V=1 shows the commands)
 
 clean:
 	rm -rf build $(LAYOUTS) $(TOOLS)
 
-.PHONY: all bench bench-scale claims check check-arch check-long \
+.PHONY: all bench bench-latency bench-scale claims check check-arch check-long \
 	check-programs clean help install lint mutants prove soak
 .DELETE_ON_ERROR:
 -include $(shell find build -name '*.d' 2>/dev/null)
