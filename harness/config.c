@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/affinity.h"
@@ -165,9 +164,6 @@ static void check_param(void)
 
 static void check_latency(void)
 {
-	const char *seed;
-	char *end = NULL;
-
 	if (config.rate || config.histogram)
 		config.latency = true;
 	if (config.latency && !ring_info.addresses && !ring_info.completes)
@@ -181,10 +177,9 @@ static void check_latency(void)
 		return;
 	config.arrivals = ARRIVALS_POISSON;
 	config.seed = RANDOM_SEED;
-	seed = strncmp(arrivals, "poisson", 7) ? NULL : arrivals + 7;
-	if (seed && *seed == ':' && seed[1] >= '0' && seed[1] <= '9')
-		config.seed = strtoull(seed + 1, &end, 10);
-	if (!seed || (*seed && (!end || *end || !config.seed)))
+	if (strcmp(arrivals, "poisson") &&
+	    (strncmp(arrivals, "poisson:", 8) ||
+	     opt_number(arrivals + 8, 1, UINT64_MAX, &config.seed)))
 		die(EXIT_USAGE,
 		    "--arrivals: '%s' is no way to arrive: give even, poisson, "
 		    "or poisson:SEED with a number above 0",

@@ -32,12 +32,11 @@ extern struct latency latency;
 
 /* The guest's own, in ticks. */
 struct schedule {
-	uint64_t now; /* as of its last look */
-	uint64_t
-		first; /* when the first one is due, and the run begins; or 0 */
-	double due;    /* after that, the next one is */
-	double gap;    /* between two, on average */
-	double *gaps;  /* NULL: all alike */
+	uint64_t now;	/* as of its last look */
+	uint64_t first; /* the run begins; 0: it does not yet */
+	double due;	/* after first: the next buffer */
+	double gap;	/* between two, on average */
+	double *gaps;	/* NULL: all alike */
 } __cache_aligned;
 ASSERT_APART(struct schedule);
 extern struct schedule schedule;
