@@ -389,8 +389,6 @@ static void run_once(void)
 		.host_spurious = host.spurious,
 	});
 	phases_write();
-	if (config.latency)
-		latency_write();
 	free_all();
 }
 

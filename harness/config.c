@@ -7,6 +7,7 @@
 #include "main.h"
 #include "lib/program.h"
 #include "lib/random.h"
+#include "lib/ticks.h"
 
 #define NO_LIMIT UINT64_MAX
 #define AUTO UINT32_MAX
@@ -27,7 +28,7 @@ struct config config = {
 	.poll_first = true,
 };
 
-static const char *arrivals;
+static const char *arrivals, *phases, *histogram;
 
 /* Half a second at 2 GHz: far less than what the watchdog takes for a hang. */
 #define MAX_BURN 1000000000
@@ -83,9 +84,9 @@ static const struct opt opts[] = {
 	{ "arrivals", "HOW", "even, or poisson[:SEED] (even)", OPT_TEXT,
 	  &arrivals, 0, 0 },
 	{ "histogram", "FILE", "write all latencies to FILE, for plotters",
-	  OPT_TEXT, &config.histogram, 0, 0 },
+	  OPT_TEXT, &histogram, 0, 0 },
 	{ "phases", "FILE", "write the course of the run to FILE, as CSV",
-	  OPT_TEXT, &config.phases, 0, 0 },
+	  OPT_TEXT, &phases, 0, 0 },
 	OPT_FORMAT(&config.format),
 	{ "quiet", NULL, "print nothing, for time and perf stat", OPT_SET,
 	  &config.quiet, 0, 0 },
@@ -164,11 +165,14 @@ static void check_param(void)
 
 static void check_latency(void)
 {
-	if (config.rate || config.histogram)
-		config.latency = true;
+	const char *asked = config.rate ? "rate" :
+			    histogram	? "histogram" :
+					  "latency";
+
+	config.latency |= config.rate || histogram;
 	if (config.latency && !ring_info.addresses && !ring_info.completes)
-		die(EXIT_CANNOT, "--latency: %s moves no buffers; leave it out",
-		    ring_info.name);
+		die(EXIT_CANNOT, "--%s: %s moves no buffers; leave it out",
+		    asked, ring_info.name);
 	if (!arrivals)
 		return;
 	if (!config.rate)
@@ -186,11 +190,15 @@ static void check_latency(void)
 		    arrivals);
 }
 
-/* Before a run that may take hours: can what it is to write be written? */
-static void check_output(const char *option, const char *path)
+/* Before a run that may take hours. */
+static void open_outputs(void)
 {
-	if (path)
-		output_close(option, path, output_open(option, path, "ae"));
+	if (phases && histogram && !strcmp(phases, histogram))
+		die(EXIT_USAGE,
+		    "--phases and --histogram: both to '%s'; give two files",
+		    phases);
+	config.phases = output_open("phases", phases);
+	config.histogram = output_open("histogram", histogram);
 }
 
 void config_init(int argc, char **argv)
@@ -212,8 +220,9 @@ void config_init(int argc, char **argv)
 		    ring_info.name);
 	require_cpu("guest-affinity", config.guest_cpu);
 	require_cpu("host-affinity", config.host_cpu);
-	check_output("phases", config.phases);
-	check_output("histogram", config.histogram);
+	if (config.latency)
+		ticks_choose();
+	open_outputs();
 
 	config.one_cpu =
 		crew_crowded((int[]){ config.guest_cpu, config.host_cpu }, 2);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "lib/barrier.h"
 
@@ -24,10 +25,10 @@ extern struct config {
 	uint32_t timeout_s;	 /* 0: never */
 	int guest_cpu, host_cpu; /* -1: not pinned */
 	int format;
-	const char *phases;    /* a file; NULL: not asked for */
-	const char *histogram; /* likewise */
-	uint64_t rate;	       /* buffers per second offered; 0: closed loop */
-	uint64_t seed;	       /* of ARRIVALS_POISSON */
+	FILE *phases;	 /* NULL: not asked for */
+	FILE *histogram; /* likewise */
+	uint64_t rate;	 /* buffers per second offered; 0: closed loop */
+	uint64_t seed;	 /* of ARRIVALS_POISSON */
 	int arrivals;
 	bool latency;
 	bool sleep, relax, exit, poll_first, verify, quiet;

@@ -75,6 +75,20 @@ static void fill(const struct histogram *h, uint64_t elapsed_ns)
 
 static struct histogram all; /* of every sample, for --histogram */
 
+/*
+ * The last buffer was late by more than 1 % of the run, and half of all by a share
+ * of that: a queue that grows does so evenly, and one that drains has been stopped.
+ */
+static bool grew(uint64_t elapsed_ns)
+{
+	const double due_ns = schedule.due * ticks.ns;
+	const double late_ns = elapsed_ns - due_ns;
+
+	return config.rate && late_ns > 0.01 * due_ns &&
+	       latency_result.p50_ns > 0.25 * late_ns &&
+	       latency_result.p50_ns < 0.75 * late_ns;
+}
+
 static void finish(const struct histogram *h, uint64_t elapsed_ns)
 {
 	fill(h, elapsed_ns);
@@ -82,12 +96,11 @@ static void finish(const struct histogram *h, uint64_t elapsed_ns)
 		histogram_merge(&all, h);
 	else
 		all = *h;
-	if (config.rate && histogram_n(h) > 100 &&
-	    latency_result.rate_carried < 0.99 * config.rate)
+	if (grew(elapsed_ns))
 		warn("the ring does not carry the rate: %" PRIu64 " buffers a "
 		     "second were offered, and %.0f came through, so the queue "
 		     "grew, and latencies tell how long the run was; give a "
-		     "lower --rate",
+		     "lower --rate, or more idle CPUs",
 		     config.rate, latency_result.rate_carried);
 }
 
@@ -115,27 +128,29 @@ void latency_write(void)
 {
 	const uint64_t n = histogram_n(&all);
 	uint64_t below = 0;
-	FILE *f;
+	FILE *f = config.histogram;
 
-	if (!config.histogram || !n)
+	if (!f || !n)
 		return;
-	f = output_open("histogram", config.histogram, "we");
+	config.histogram = NULL; /* once */
 	fprintf(f, "%12s %14s %10s %14s\n\n", "Value", "Percentile",
 		"TotalCount", "1/(1-Percentile)");
 	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		double share;
+		double share, value;
 
 		if (!all.count[i])
 			continue;
 		below += all.count[i];
 		share = (double)below / n;
-		fprintf(f, "%12.3f %2.12f %10" PRIu64,
-			histogram_high(i) * ticks.ns, share, below);
+		/* the ends are exact, as in the report */
+		value = fmin(fmax(histogram_middle(i), all.min), all.max);
+		fprintf(f, "%12.3f %2.12f %10" PRIu64, value * ticks.ns, share,
+			below);
 		if (below < n) /* the last one has none */
 			fprintf(f, " %14.2f", 1 / (1 - share));
 		putc('\n', f);
 	}
 	fprintf(f, "#[Mean = %12.3f, Count = %12" PRIu64 "]\n",
 		histogram_mean(&all) * ticks.ns, n);
-	output_close("histogram", config.histogram, f);
+	output_flush("histogram", f);
 }

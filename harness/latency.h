@@ -79,7 +79,7 @@ static inline void latency_added(uint64_t seq)
 
 static inline uint64_t latency_record(uint64_t seq)
 {
-	const uint64_t now = ticks_now();
+	const uint64_t now = ticks_after_loads();
 	const uint64_t start = latency.start[seq & latency.mask];
 
 	/* two CPUs' counters may differ by less than a line takes */
@@ -120,7 +120,7 @@ void latency_end(uint64_t elapsed_ns);
  */
 uint64_t latency_cut(void);
 
-/* The --histogram of all samples so far. */
+/* At the end: the --histogram of all samples. */
 void latency_write(void);
 
 extern struct latency_result {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "lib/clock.h"
@@ -18,6 +18,9 @@ static struct point {
 static unsigned nr_points, run;
 static uint64_t every, next; /* buffers between two points */
 
+/* A run that is ended early is written while its guest goes on. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 void phases_start(void)
 {
 	nr_points = 0;
@@ -32,6 +35,7 @@ void phases_point(uint64_t finished, uint64_t in_flight,
 	if (!config.phases || nr_points == POINTS ||
 	    (finished < next && finished != config.run_cycles))
 		return;
+	pthread_mutex_lock(&lock);
 	points[nr_points++] = (struct point){
 		.time_ns = now_ns(),
 		.finished = finished,
@@ -39,16 +43,17 @@ void phases_point(uint64_t finished, uint64_t in_flight,
 		.guest_waits = guest->waits,
 		.host_waits = READ_ONCE(host->waits),
 	};
+	pthread_mutex_unlock(&lock);
 	next = finished + every;
 }
 
 void phases_write(void)
 {
-	FILE *f;
+	FILE *f = config.phases;
 
-	if (!config.phases)
+	if (!f || !nr_points)
 		return;
-	f = output_open("phases", config.phases, run ? "ae" : "we");
+	pthread_mutex_lock(&lock);
 	if (!run)
 		fprintf(f, "sample,elapsed_ns,buffers,under_way,guest_waits,"
 			   "host_waits\n");
@@ -59,6 +64,8 @@ void phases_write(void)
 			run, points[i].time_ns - points[0].time_ns,
 			points[i].finished, points[i].in_flight,
 			points[i].guest_waits, points[i].host_waits);
-	output_close("phases", config.phases, f);
 	run++;
+	nr_points = 0;
+	pthread_mutex_unlock(&lock);
+	output_flush("phases", f);
 }

@@ -24,7 +24,10 @@ __attribute__((noinline)) void phases_point(uint64_t finished,
 					    const struct side *guest,
 					    const struct side *host);
 
-/* Main thread, after a run: writes its points, as CSV, to config.phases. */
+/*
+ * Main thread, after a run or to end one: writes its points that are not written
+ * yet, as CSV, to config.phases.
+ */
 void phases_write(void);
 
 #endif

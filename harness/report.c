@@ -6,6 +6,7 @@
 #include "latency.h"
 #include "lib/context.h"
 #include "lib/program.h"
+#include "phases.h"
 #include "lib/quota.h"
 #include "lib/record.h"
 #include "main.h"
@@ -16,6 +17,7 @@ static uint32_t nr;
 static double ns_per_buffer;
 static const char *mode;
 static double rate_offered;
+static const char *arrivals_text;   /* NULL: a closed loop */
 static struct latency_result shown; /* NAN: not measured */
 
 static const struct field fields[] = {
@@ -50,8 +52,21 @@ static const struct field fields[] = {
 	{ "guest_work", "cycles", FIELD_U32, &config.guest_work },
 	{ "host_work", "cycles", FIELD_U32, &config.host_work },
 	{ "exit_cycles", "cycles", FIELD_U32, &config.exit_cycles },
+	{ "arrivals", "-", FIELD_WORD, &arrivals_text },
 	{ .name = NULL }
 };
+
+static const char *arrivals_word(void)
+{
+	static char text[32];
+
+	if (!config.rate)
+		return NULL;
+	if (config.arrivals == ARRIVALS_EVEN)
+		return "even";
+	snprintf(text, sizeof(text), "poisson:%" PRIu64, config.seed);
+	return text;
+}
 
 static const char *mode_text(void)
 {
@@ -65,19 +80,20 @@ static const char *mode_text(void)
 	return text;
 }
 
-static void human_latency(void)
+static void human_latency(FILE *to)
 {
 	if (config.rate)
-		printf("  %" PRIu64 " buffers/s offered, %.0f carried\n",
-		       config.rate, shown.rate_carried);
-	printf("  ns from %s to %s: min %.0f, median %.0f, 90 %% %.0f, "
-	       "99 %% %.0f, 99.9 %% %.0f, 99.99 %% %.0f, max %.0f "
-	       "(clock: %s, %.0f to read, steps of %.1f)\n",
-	       config.rate ? "due" : "added",
-	       ring_info.completes ? "back" : "used by the host", shown.min_ns,
-	       shown.p50_ns, shown.p90_ns, shown.p99_ns, shown.p999_ns,
-	       shown.p9999_ns, shown.max_ns, ticks.name, ticks.cost_ns,
-	       ticks.step_ns);
+		fprintf(to, "  %" PRIu64 " buffers/s offered, %.0f carried\n",
+			config.rate, shown.rate_carried);
+	fprintf(to,
+		"  ns from %s to %s: min %.0f, median %.0f, 90 %% %.0f, "
+		"99 %% %.0f, 99.9 %% %.0f, 99.99 %% %.0f, max %.0f "
+		"(clock: %s, %.0f to read, steps of %.1f)\n",
+		config.rate ? "due" : "added",
+		ring_info.completes ? "back" : "used by the host", shown.min_ns,
+		shown.p50_ns, shown.p90_ns, shown.p99_ns, shown.p999_ns,
+		shown.p9999_ns, shown.max_ns, ticks.name, ticks.cost_ns,
+		ticks.step_ns);
 }
 
 static void human(void)
@@ -92,7 +108,7 @@ static void human(void)
 		printf(", verified");
 	putchar('\n');
 	if (config.latency)
-		human_latency();
+		human_latency(stdout);
 }
 
 /* Whatever ends the program: a sample that is cut off has latencies, too. */
@@ -100,19 +116,22 @@ static void last_words(void)
 {
 	const uint64_t n = config.latency ? latency_cut() : 0;
 
-	if (n && !config.quiet && config.format == FORMAT_HUMAN) {
+	if (n && !config.quiet) {
+		FILE *to = config.format == FORMAT_HUMAN ? stdout : stderr;
+
 		shown = latency_result;
-		printf("%s: ended early, with %" PRIu64 " of %" PRIu64
-		       " buffers\n",
-		       ring_info.name, n, config.run_cycles);
-		human_latency();
+		fprintf(to,
+			"%s: ended early, with %" PRIu64 " of %" PRIu64
+			" buffers\n",
+			ring_info.name, n, config.run_cycles);
+		human_latency(to);
 	}
 	if (config.quiet)
 		quota_warn();
 	else
 		record_end();
-	if (n)
-		latency_write();
+	latency_write();
+	phases_write();
 }
 
 void report_start(void)
@@ -125,6 +144,7 @@ void report_start(void)
 
 	context_start();
 	mode = mode_text();
+	arrivals_text = arrivals_word();
 	rate_offered = config.rate ? config.rate : NAN;
 	shown = (struct latency_result){ NAN, NAN, NAN, NAN, NAN,
 					 NAN, NAN, NAN, NAN };

@@ -96,7 +96,11 @@ void watch(void)
 			    READ_ONCE(guest->finished) +
 			    READ_ONCE(host->finished);
 
-	if (progress != watched.progress)
+	/* with --rate nothing need be under way, for as long as nothing is due */
+	if (progress != watched.progress ||
+	    (config.rate &&
+	     READ_ONCE(guest->added) == READ_ONCE(guest->finished) &&
+	     READ_ONCE(guest->added)))
 		watched.still = 0;
 	else
 		watched.still++;

@@ -51,6 +51,11 @@ uint64_t histogram_high(unsigned i)
 	return histogram_low(i + 1) - 1;
 }
 
+double histogram_middle(unsigned i)
+{
+	return (histogram_low(i) + histogram_high(i)) / 2.0;
+}
+
 double histogram_quantile(const struct histogram *h, double share)
 {
 	/* of the least value that is enough, from 1; a share is not quite 0.99 */
@@ -68,7 +73,7 @@ double histogram_quantile(const struct histogram *h, double share)
 		below += h->count[i];
 		if (below < rank)
 			continue;
-		value = (histogram_low(i) + histogram_high(i)) / 2.0;
+		value = histogram_middle(i);
 		/* the ends are exact, and nothing lies beyond them */
 		return fmin(fmax(value, h->min), h->max);
 	}

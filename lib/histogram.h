@@ -67,6 +67,9 @@ void histogram_merge(struct histogram *to, const struct histogram *from);
 uint64_t histogram_low(unsigned i);
 uint64_t histogram_high(unsigned i);
 
+/* What stands for all values of bucket @i. */
+double histogram_middle(unsigned i);
+
 /*
  * The value that @share of all, 0 to 1, do not exceed, within 1/128; 0 is min and 1
  * is max, both exact. NAN if there is none.

@@ -173,34 +173,37 @@ const char *flush(FILE *f)
 	return reason(errno);
 }
 
-FILE *output_open(const char *option, const char *path, const char *mode)
+FILE *output_open(const char *option, const char *path)
 {
-	FILE *f = fopen(path, mode);
+	FILE *f;
 
+	if (!path)
+		return NULL;
+	if (!*path)
+		die(EXIT_USAGE, "--%s: give the name of a file", option);
+	f = fopen(path, "we");
 	if (!f)
 		die(EXIT_FAILED, "--%s: cannot write %s: %s", option, path,
 		    reason(errno));
 	return f;
 }
 
-void output_close(const char *option, const char *path, FILE *f)
+void output_flush(const char *option, FILE *f)
 {
 	const char *why = flush(f);
 
-	if (fclose(f) && !why)
-		why = reason(errno);
 	if (why)
-		die(EXIT_FAILED, "--%s: cannot write %s: %s", option, path,
-		    why);
+		die(EXIT_FAILED, "--%s: cannot write: %s", option, why);
 }
 
 void finish_stdout(void)
 {
-	const char *why = flush(stdout);
+	static bool failed; /* told once: what else there is to say goes on */
+	const char *why = failed ? NULL : flush(stdout);
 
 	if (!why)
 		return;
-	last_report = NULL;
+	failed = true;
 	die(EXIT_FAILED, "cannot write to stdout: %s", why);
 }
 

@@ -65,11 +65,11 @@ const char *flush(FILE *f);
 void finish_stdout(void);
 
 /*
- * The FILE that --@option names, opened and closed: fopen's @mode. What cannot be
- * written ends the program with EXIT_FAILED.
+ * The FILE that --@option names, open to be written (NULL, if @path is), and what
+ * has been written to it, sent off. If it cannot be, the program ends.
  */
-FILE *output_open(const char *option, const char *path, const char *mode);
-void output_close(const char *option, const char *path, FILE *f);
+FILE *output_open(const char *option, const char *path);
+void output_flush(const char *option, FILE *f);
 
 /* After the last line of stdin: a read that failed is no end of it. */
 void finish_stdin(void);

@@ -100,7 +100,7 @@ static const char *counter_name(void)
 #endif
 }
 
-static void choose_clock(void)
+void ticks_choose(void)
 {
 	const char *asked = getenv("RINGTEST_CLOCK");
 
@@ -120,25 +120,35 @@ static void choose_clock(void)
 		ticks.name = "monotonic";
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		const uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 static void measure_cost(void)
 {
 	const uint64_t start = ticks_now();
-	uint64_t last = start, step = UINT64_MAX;
+	uint64_t last = start, step = 0;
 
 	for (int i = 0; i < READINGS; i++) {
 		const uint64_t reading = ticks_now();
 
-		if (reading != last && reading - last < step)
-			step = reading - last;
+		step = common_divisor(reading - last, step);
 		last = reading;
 	}
 	ticks.cost_ns = (last - start) * ticks.ns / READINGS;
-	ticks.step_ns = step == UINT64_MAX ? NAN : step * ticks.ns;
+	ticks.step_ns = step ? step * ticks.ns : NAN;
 }
 
 void ticks_start(void)
 {
-	choose_clock();
+	ticks_choose();
 	ticks.ns = 1;
 	if (ticks.counter)
 		ticks.ns = first_ns_per_tick = calibrate(&first);

@@ -16,7 +16,7 @@ struct ticks {
 	const char *name; /* "tsc" or what else it is; "monotonic" */
 	double ns;	  /* that one tick takes */
 	double cost_ns;	  /* of one reading */
-	double step_ns;	  /* the least that two readings differ by */
+	double step_ns;	  /* readings differ by multiples of this */
 	double drift;	  /* of ns between two calibrations, as a share of it */
 	bool counter;
 };
@@ -55,7 +55,29 @@ static inline uint64_t ticks_now(void)
 	return __builtin_expect(ticks.counter, 1) ? ticks_counter() : now_ns();
 }
 
-/* Once, before a run: chooses and calibrates the clock, some 20 ms. */
+/*
+ * The same, but not before the loads before it are done: a CPU reads its counter
+ * while it waits for what it has guessed, a line on its way from another CPU.
+ */
+static inline uint64_t ticks_after_loads(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile("lfence" : : : "memory");
+#elif defined(__aarch64__)
+	/* of loads alone; isb: and the counter is not read ahead of it */
+	__asm__ volatile("dmb ishld; isb" : : : "memory");
+#elif defined(__powerpc64__)
+	__asm__ volatile("lwsync; isync" : : : "memory");
+#elif defined(__riscv)
+	__asm__ volatile("fence r, rw" : : : "memory");
+#endif
+	return ticks_now();
+}
+
+/* Which clock it is to be; ends the program if RINGTEST_CLOCK is nonsense. */
+void ticks_choose(void);
+
+/* Once, before a run: the same, and calibrates it, some 10 ms. */
 void ticks_start(void);
 
 /* After a run: calibrates again, over all the time since, and sets drift. */

@@ -26,7 +26,7 @@ fail() {
 # whole NAME VALUE WHAT: refuses a VALUE that is no number of WHAT
 whole() {
 	case $2 in
-	'' | 0* | *[!0-9]*)
+	'' | 0* | *[!0-9]* | ??????????*)
 		fail 2 "$1: '$2' is not a whole number of $3, 1 or more"
 		;;
 	esac

@@ -143,9 +143,10 @@ static bool is_option(const struct row *head, unsigned column)
 {
 	static const char *const results[] = { "sample", "elapsed_ns",
 					       "ns_per_buffer", NULL };
-	static const char *const newer[] = { "rate_offered", "backoff",
-					     "guest_work",   "host_work",
-					     "exit_cycles",  NULL };
+	static const char *const newer[] = {
+		"rate_offered", "backoff",  "guest_work", "host_work",
+		"exit_cycles",	"arrivals", NULL
+	};
 
 	for (unsigned i = 5; i <= column; i++)
 		if (one_of(head->field[i], results))

@@ -113,10 +113,6 @@ void latency_end(uint64_t elapsed_ns)
 	(void)elapsed_ns;
 }
 
-void latency_write(void)
-{
-}
-
 void ticks_start(void)
 {
 }

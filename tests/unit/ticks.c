@@ -34,6 +34,7 @@ static void turn(double ticks_per_ns)
 #define ticks ticks_here
 #define ticks_start ticks_start_here
 #define ticks_end ticks_end_here
+#define ticks_choose ticks_choose_here
 #define TICKS_COUNTER counter
 #define warn(...) warnings++
 #include "lib/ticks.c"

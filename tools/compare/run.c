@@ -191,7 +191,9 @@ static unsigned cut(char *line, char *fields[64])
  */
 static bool read_rows(const struct command *c, double *value)
 {
-	static const char start[] = "schema,layout,guest_cpu,host_cpu,";
+	static const char ring[] = "schema,layout,guest_cpu,host_cpu,";
+	/* without ns_per_buffer, so only for another column */
+	static const char tool[] = "schema,tool,guest_cpu,host_cpu,";
 	char *text = read_output(captured[0], MAX_OUTPUT), *rest = text, *line;
 	char *fields[64], *end;
 	unsigned columns = 0, count, at = 0;
@@ -199,7 +201,9 @@ static bool read_rows(const struct command *c, double *value)
 	size_t n = 0;
 
 	while ((line = strsep(&rest, "\n"))) {
-		bool header = !strncmp(line, start, strlen(start));
+		bool header = !strncmp(line, ring, strlen(ring)) ||
+			      (options.metric_fixed &&
+			       !strncmp(line, tool, strlen(tool)));
 
 		if (!header && (!columns || *line < '1' || *line > '9'))
 			continue;
@@ -210,11 +214,15 @@ static bool read_rows(const struct command *c, double *value)
 			for (at = count - 1; at; at--)
 				if (!strcmp(fields[at], options.column))
 					break;
+			if (!at && options.metric_fixed)
+				die(EXIT_USAGE,
+				    "--metric: %s is no column of the rows that "
+				    "command %s prints; their first line has "
+				    "the names",
+				    options.column, c->name);
 			if (!at)
-				command_failed(c,
-					       "printed a ringtest header "
-					       "without %s",
-					       options.column);
+				command_failed(c, "printed a ringtest header "
+						  "without ns_per_buffer");
 		} else if (count == columns) {
 			values = more(values, (n + 1) * sizeof(*values));
 			values[n] = strtod(fields[at], &end);
@@ -223,7 +231,12 @@ static bool read_rows(const struct command *c, double *value)
 					       "did not measure %s: give it "
 					       "the option that does",
 					       options.column);
-			if (!*end && values[n] == 0 && !is_time())
+			if (end == fields[at] && options.metric_fixed)
+				die(EXIT_USAGE,
+				    "--metric: %s is no number: '%s'; give "
+				    "another column",
+				    options.column, fields[at]);
+			if (!*end && values[n] == 0 && options.metric_fixed)
 				command_failed(c,
 					       "%s is 0, and nothing has a "
 					       "ratio to 0",
