@@ -35,10 +35,27 @@ struct ring_info {
 	 * avail_empty once more at its end.
 	 */
 	bool batches;
+	/*
+	 * Not every buffer comes back with the length used: where it has none,
+	 * all of it counts as used.
+	 */
+	bool whole;
+	/*
+	 * A request to be notified is a flag: it stands until it is taken back,
+	 * and each look at it notifies if there is something new.
+	 */
+	bool flags;
 	const char *param;	/* what --param sets; NULL: nothing */
 	unsigned param_divisor; /* max --param is ring_size / this */
 };
 extern const struct ring_info ring_info;
+
+/* Of a buffer of @len bytes: may get_buf say that @used of them were used? */
+static inline bool right_len(unsigned used, unsigned len)
+{
+	return !ring_info.max_len || used == len - 1 ||
+	       (ring_info.whole && used == len);
+}
 
 /*
  * Called once per run by the guest's thread, once it is pinned and before the
@@ -76,7 +93,8 @@ bool used_empty(void);
  * the host can see the request. True: armed and still empty, so sleeping is
  * safe. False: there is something to get, so don't sleep. What completes after
  * that one makes no call until it is asked for again, so a flag that stays set
- * will not do: ask with an index (need_event() in virtio/event.h).
+ * will not do: ask with an index (need_event() in virtio/event.h), or say so in
+ * ring_info.flags.
  */
 bool enable_call(void);
 
@@ -99,7 +117,7 @@ bool enable_kick(void);
 
 /*
  * Takes one buffer and completes it, with its length less one as the length
- * used. False if there is none. *lenp and *bufp are what the guest gave, 0 and
+ * used (all of it, where ring_info.whole says so). False if there is none. *lenp and *bufp are what the guest gave, 0 and
  * NULL where the layout does not carry them.
  */
 bool use_buf(unsigned *lenp, void **bufp);

@@ -93,7 +93,7 @@ void verify_back(uint64_t seq, unsigned len, const void *buf, const void *data)
 		    "--verify: buffer %" PRIu64 ": it came back "
 		    "to the guest as %s",
 		    seq, which(seq, buf));
-	if (ring_info.max_len && len != length(seq) - 1)
+	if (!right_len(len, length(seq)))
 		die(EXIT_FAILED,
 		    "--verify: buffer %" PRIu64 ": the guest was "
 		    "told that %u bytes were used, not %u",

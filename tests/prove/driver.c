@@ -218,7 +218,7 @@ void verify_back(uint64_t seq, unsigned len, const void *buf, const void *data)
 		prove_fault("the guest got back another buffer, not number "
 			    "%" PRIu64,
 			    seq);
-	if (ring_info.max_len && len != length(seq) - 1)
+	if (!right_len(len, length(seq)))
 		prove_fault("buffer %" PRIu64 ": the guest was told that %u "
 			    "bytes were used, not %u",
 			    seq, len, length(seq) - 1);

@@ -122,7 +122,7 @@ static bool get(void)
 			wrong("get_buf gives another buffer's data");
 		if (buf != buf_of(got))
 			wrong("get_buf gives another buffer");
-		if (ring_info.max_len && len != len_of(got) - 1)
+		if (!right_len(len, len_of(got)))
 			wrong("get_buf gives length %u, not %u", len,
 			      len_of(got) - 1);
 	}
@@ -260,6 +260,8 @@ static void notifications(void)
 		if (!CALL(enable_call))
 			wrong("enable_call: empty, and not safe to sleep");
 		call_if_used(1, 1, "armed, one used");
+		if (ring_info.flags)
+			disable_call();
 		call_if_used(size - 1, 0, "no longer armed, the rest used");
 		if (CALL(enable_call))
 			wrong("enable_call: not empty, and safe to sleep");
@@ -270,6 +272,8 @@ static void notifications(void)
 		if (!CALL(enable_kick))
 			wrong("enable_kick: empty again, and not safe");
 		kick_if_added(1, 1, "armed, one added");
+		if (ring_info.flags)
+			disable_kick();
 		if (size > 1)
 			kick_if_added(1, 0, "no longer armed, one added");
 		drain();
