@@ -7,7 +7,9 @@
 #ifndef VIRTIO_ACCESS_KERN_H
 #define VIRTIO_ACCESS_KERN_H
 
+#ifndef VIRTIO_VRINGH_BASE_H /* for a packed ring its header comes first */
 #include "virtio/vringh.h"
+#endif
 
 static inline int vringh_kern_translate(struct vringh *vrh,
 					enum vringh_area area, uint64_t addr,

@@ -12,7 +12,9 @@
 #define VIRTIO_ACCESS_USER_H
 
 #include "virtio/map.h"
+#ifndef VIRTIO_VRINGH_BASE_H /* for a packed ring its header comes first */
 #include "virtio/vringh.h"
+#endif
 
 /*
  * Not range @i, where the last address was. Usually it is the next one; and
