@@ -109,7 +109,7 @@ check:
 
 check-long: all $(UNIT) $(FAULTY) $(PROVERS)
 	@LIMIT=7200 CHECK_LONG=1 tests/run $(wildcard tests/*-long.test) \
-		tests/threads.test tests/faults.test
+		tests/threads.test tests/faults.test tests/fuzz.test
 
 $(UNIT): build/tests/%: build/tests/unit/%.o $(LIB)
 # memory.c gives way to hostile.c, which puts guard pages round a ring.

@@ -8,6 +8,7 @@
  * Edges: those of virtio_ring_0_9.
  */
 #include "main.h"
+#include "harness/batch.h"
 #include "virtio/split/ring.inc"
 
 /* The counters are kept apart, or gcc updates two with one vector. */
@@ -39,16 +40,6 @@ const struct ring_info ring_info = {
 	.param_divisor = 1,
 };
 
-/* A quarter of the ring, so that both sides have some to work on. */
-static uint32_t batch_size(void)
-{
-	if (config.param)
-		return config.param;
-	if (config.ring_size >= 4 * 64)
-		return 64;
-	return config.ring_size >= 4 ? config.ring_size / 4 : 1;
-}
-
 void alloc_ring(void)
 {
 	const uint32_t origin = config.origin;
@@ -56,7 +47,7 @@ void alloc_ring(void)
 	init_ring();
 	guest = (struct guest){
 		.names = alloc_pages(config.ring_size * sizeof(*guest.names)),
-		.batch = batch_size(),
+		.batch = batch_size(64),
 		.avail_idx = origin,
 		.used_idx = origin,
 		.used_seen = origin,
@@ -64,7 +55,7 @@ void alloc_ring(void)
 		.kicked_idx = origin,
 	};
 	host = (struct host){
-		.batch = batch_size(),
+		.batch = batch_size(64),
 		.used_idx = origin,
 		.avail_seen = origin,
 		.published_idx = origin,

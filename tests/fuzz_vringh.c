@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Any bytes as a guest's memory: vringh takes what it can get from them. With
+ * Any bytes as a guest's memory: vringh takes what it can get from them, as a split
+ * ring or a packed one. With
  * clang -fsanitize=fuzzer,address,undefined this is a libFuzzer target; with
  * -DREPLAY it is a program that runs the files named on its command line.
  *
  * An input: 4 bytes of options, then the memory: descriptors, available ring,
- * used ring, and what is left as tables and buffers. It lies on the heap, cut
+ * used ring (packed: the driver's and the device's events), and what is left as
+ * tables and buffers. It lies on the heap, cut
  * to its size, so that AddressSanitizer sees every byte beyond.
  */
 #include <stdint.h>
@@ -13,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "virtio/vringh.h"
+#include "virtio/vringh_packed.h"
 #include "virtio/access_iotlb.h"
 #include "virtio/access_kern.h"
 #include "virtio/access_user.h"
@@ -150,6 +154,103 @@ static __vringh_inline void host(const struct vringh_access *access,
 	vringh_iov_cleanup(&wiov);
 }
 
+static __vringh_inline void host_packed(const struct vringh_access *access,
+					struct vringh_packed *p, uint8_t *mem,
+					size_t size, bool moving)
+{
+	struct vringh *const vrh = &p->vrh;
+	struct vringh_piece pieces[2][2];
+	struct vringh_chain out[16], chain;
+	struct vringh_iov riov, wiov;
+	uint32_t n = 0, first = 0; /* outstanding, the oldest of them */
+
+	vringh_iov_init(&riov, pieces[0], 2);
+	vringh_iov_init(&wiov, pieces[1], 2);
+	for (uint32_t step = 0; step < 3 * vrh->size + 8; step++) {
+		const uint32_t before = p->outstanding;
+		const struct packed_place place = p->avail;
+		int got =
+			vringh_packed_getdesc(access, p, &riov, &wiov, &chain);
+
+		must(got <= 1 && (got >= 0 || *vringh_error(vrh)));
+		must(p->outstanding == before + chain.n);
+		must(p->outstanding <= vrh->size);
+		must(p->avail.slot < vrh->size && p->used.slot < vrh->size);
+		if (moving)
+			change(mem, size, step);
+		if (got == 1) {
+			must(chain.n && chain.id < vrh->size);
+			must(riov.used + wiov.used <= vrh->max_chain);
+			move_bytes(access, vrh, &riov, &wiov, step);
+		}
+		if (!chain.n) {
+			must(got <= 0);
+			vringh_packed_notify_enable(access, p);
+			if (!n)
+				break;
+		} else if (step % 5 == 4) {
+			vringh_packed_abandon(p, &chain);
+			must(p->avail.slot == place.slot &&
+			     p->avail.turn == place.turn);
+		} else {
+			must(n < 16);
+			out[(first + n++) % 16] = chain;
+		}
+		if (n > 1 && step % 4 == 1) {
+			const struct vringh_chain two[] = {
+				out[first % 16], out[(first + 1) % 16]
+			};
+
+			must(!vringh_packed_complete_in_order(access, p, two, 2,
+							      step));
+			n -= 2;
+			first += 2;
+		} else if (n && (step % 3 || !chain.n)) {
+			must(!vringh_packed_complete(
+				access, p, &out[first++ % 16], step % 2));
+			n--;
+		}
+		vringh_packed_need_notify(access, p);
+		vringh_packed_notify_disable(access, p);
+	}
+	vringh_iov_cleanup(&riov);
+	vringh_iov_cleanup(&wiov);
+}
+
+static void try_packed(const uint8_t *options, uint8_t *mem, size_t size)
+{
+	const uint32_t ring_size = 1 + (options[0] & 15);
+	const uint64_t features =
+		(uint64_t)(options[1] & 1) << VIRTIO_RING_F_INDIRECT_DESC |
+		(uint64_t)(options[1] >> 1 & 1) << VIRTIO_RING_F_EVENT_IDX;
+	const uint32_t driver = ring_size * 16, end = driver + 8;
+	const struct vringh_access *access = options[1] & 64 ? &vringh_iotlb :
+							       &vringh_user;
+	size_t cut = end + options[2];
+	struct vringh_map map = { .n = 0 };
+	struct vringh_packed p;
+
+	if (end > size)
+		return;
+	if (cut > size)
+		cut = size;
+	must(!vringh_map_add(&map, BASE, BASE + cut - 1, mem, 3));
+	if (cut < size)
+		must(!vringh_map_add(&map, BASE + cut, BASE + size - 1,
+				     mem + cut, 1 + options[3] % 3));
+	must(!vringh_packed_init(access, &p, features, ring_size, BASE,
+				 BASE + driver, BASE + driver + 4, &map));
+	if (options[1] & 8)
+		must(!vringh_set_max_chain(&p.vrh, 3 * ring_size));
+	if (options[1] & 16)
+		host_packed(access, &p, mem, size, options[1] & 128);
+	else if (access == &vringh_user)
+		host_packed(&vringh_user, &p, mem, size, options[1] & 128);
+	else
+		host_packed(&vringh_iotlb, &p, mem, size, options[1] & 128);
+	vringh_map_free(&map);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -166,6 +267,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(options, data, 4);
 	data += 4;
 	size -= 4;
+	if (options[0] & 128) {
+		mem = malloc(size ? size : 1);
+		must(mem);
+		memcpy(mem, data, size);
+		try_packed(options, mem, size);
+		free(mem);
+		return 0;
+	}
 	ring_size = 1u << options[0] % 5;
 	avail = ring_size * 16;
 	used = (avail + 6 + ring_size * 2 + 3) & -4u;
