@@ -84,7 +84,7 @@ static __hot_inline void poll_ring(struct side *me, bool (*empty)(void))
 	WRITE_ONCE(me->where, RUNNING);
 }
 
-static __hot_inline void guest_sleep(uint32_t *unkicked)
+static __hot_inline void guest_sleep(bool until_due, uint32_t *unkicked)
 {
 	if (*unkicked) {
 		kick_available();
@@ -93,41 +93,33 @@ static __hot_inline void guest_sleep(uint32_t *unkicked)
 	if (config.poll_first && !used_empty())
 		return;
 	if (enable_call()) {
-		sleep_until_woken(&guest);
-		guest.spurious += used_empty();
+		if (until_due)
+			sleep_until(&guest, latency_due_in_ns());
+		else
+			sleep_until_woken(&guest);
+		guest.spurious += used_empty() && !(until_due && latency_due());
 	}
 	disable_call();
 }
 
 /* Until there is something to get back, or the next buffer is due. */
-static __hot_inline void guest_wait_until_due(bool sleep, uint32_t *unkicked)
+static __hot_inline void guest_poll_until_due(void)
 {
-	if (!sleep) {
-		for (uint32_t looks = 0; used_empty() && !latency_due();
-		     looks++)
-			poll_pause(looks);
-		return;
+	for (uint32_t looks = 0; used_empty(); looks++) {
+		if (latency_due())
+			return;
+		poll_pause(looks);
 	}
-	if (*unkicked) {
-		kick_available();
-		*unkicked = 0;
-	}
-	if (config.poll_first && !used_empty())
-		return;
-	if (enable_call()) {
-		sleep_until(&guest, latency_due_in_ns());
-		guest.spurious += used_empty() && !latency_due();
-	}
-	disable_call();
+	burn_cycles(config.backoff);
 }
 
 static __hot_inline void guest_wait(bool sleep, bool until_due,
 				    uint32_t *unkicked)
 {
-	if (until_due)
-		guest_wait_until_due(sleep, unkicked);
-	else if (sleep)
-		guest_sleep(unkicked);
+	if (sleep)
+		guest_sleep(until_due, unkicked);
+	else if (until_due)
+		guest_poll_until_due();
 	else
 		poll_ring(&guest, used_empty);
 }
@@ -145,10 +137,10 @@ static __hot_inline void guest_kick(uint32_t batch, uint32_t *unkicked)
 static __hot_inline void guest_took(uint64_t seq, unsigned len, const void *buf,
 				    const void *data)
 {
-	if (config.verify)
-		verify_back(seq, len, buf, data);
 	if (config.latency && ring_info.completes)
 		latency_back(seq);
+	if (config.verify)
+		verify_back(seq, len, buf, data);
 }
 
 /*
@@ -257,10 +249,10 @@ static __hot_inline void host_loop(const bool plain)
 		void *buf;
 
 		if (use_buf(&len, &buf)) {
-			if (verify)
-				verify_used(used, len, buf);
 			if (timed)
 				latency_used(used);
+			if (verify)
+				verify_used(used, len, buf);
 			used++;
 			keep(used);
 			if (sleep && ++uncalled == batch) {

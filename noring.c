@@ -34,36 +34,14 @@ void *get_buf(unsigned *lenp, void **bufp)
 	return &data;
 }
 
-void disable_call(void)
-{
-}
-
 bool used_empty(void)
 {
 	return false;
 }
 
-bool enable_call(void)
-{
-	return false;
-}
-
-void kick_available(void)
-{
-}
-
 /* ---- host side ---- */
 
-void disable_kick(void)
-{
-}
-
 bool avail_empty(void)
-{
-	return false;
-}
-
-bool enable_kick(void)
 {
 	return false;
 }
@@ -75,6 +53,4 @@ bool use_buf(unsigned *lenp, void **bufp)
 	return true;
 }
 
-void call_used(void)
-{
-}
+#include "harness/quiet.inc"

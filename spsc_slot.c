@@ -100,38 +100,16 @@ void *get_buf(unsigned *lenp, void **bufp)
 	return guest.names[slot];
 }
 
-void disable_call(void)
-{
-}
-
 bool used_empty(void)
 {
 	return !READ_ONCE(ring.back[guest.head & ring.mask]);
 }
 
-bool enable_call(void)
-{
-	return used_empty();
-}
-
-void kick_available(void)
-{
-}
-
 /* ---- host side ---- */
-
-void disable_kick(void)
-{
-}
 
 bool avail_empty(void)
 {
 	return !READ_ONCE(ring.to[host.head & ring.mask]);
-}
-
-bool enable_kick(void)
-{
-	return avail_empty();
 }
 
 bool use_buf(unsigned *lenp, void **bufp)
@@ -155,6 +133,4 @@ bool use_buf(unsigned *lenp, void **bufp)
 	return true;
 }
 
-void call_used(void)
-{
-}
+#include "harness/quiet.inc"

@@ -95,12 +95,6 @@ static void finish(const struct histogram *h, uint64_t elapsed_ns)
 		histogram_merge(&all, h);
 	else
 		all = *h;
-	if (grew(elapsed_ns))
-		warn("the ring does not carry the rate: %" PRIu64 " buffers a "
-		     "second were offered, and %.0f came through, so the queue "
-		     "grew, and latencies tell how long the run was; give a "
-		     "lower --rate, or more idle CPUs",
-		     config.rate, latency_result.rate_carried);
 }
 
 void latency_end(uint64_t elapsed_ns)
@@ -108,6 +102,12 @@ void latency_end(uint64_t elapsed_ns)
 	schedule.first = 0;
 	ticks_end();
 	finish(latency.histogram, elapsed_ns);
+	if (grew(elapsed_ns))
+		warn("the ring does not carry the rate: %" PRIu64 " buffers a "
+		     "second were offered, and %.0f came through, so the queue "
+		     "grew, and latencies tell how long the run was; give a "
+		     "lower --rate, or more idle CPUs",
+		     config.rate, latency_result.rate_carried);
 }
 
 uint64_t latency_cut(void)

@@ -50,11 +50,12 @@ void phases_point(uint64_t finished, uint64_t in_flight,
 void phases_write(void)
 {
 	FILE *f = config.phases;
+	bool written;
 
-	if (!f || !nr_points)
+	if (!f)
 		return;
 	pthread_mutex_lock(&lock);
-	if (!run)
+	if (!run && nr_points)
 		fprintf(f, "sample,elapsed_ns,buffers,under_way,guest_waits,"
 			   "host_waits\n");
 	for (unsigned i = 0; i < nr_points; i++)
@@ -64,8 +65,10 @@ void phases_write(void)
 			run, points[i].time_ns - points[0].time_ns,
 			points[i].finished, points[i].in_flight,
 			points[i].guest_waits, points[i].host_waits);
-	run++;
+	written = nr_points;
+	run += !!nr_points;
 	nr_points = 0;
 	pthread_mutex_unlock(&lock);
-	output_flush("phases", f);
+	if (written)
+		output_flush("phases", f);
 }

@@ -69,7 +69,9 @@ static inline uint64_t ticks_after_loads(void)
 #elif defined(__powerpc64__)
 	__asm__ volatile("lwsync; isync" : : : "memory");
 #elif defined(__riscv)
-	__asm__ volatile("fence r, rw" : : : "memory");
+	__asm__ volatile("fence r, ir" : : : "memory"); /* rdtime is input */
+#elif defined(__s390x__)
+	__asm__ volatile("bcr 15, 0" : : : "memory"); /* serializes */
 #endif
 	return ticks_now();
 }

@@ -63,6 +63,7 @@ enum vringh_flaw {
 	NESTED,
 	UNASKED,
 	AND_NEXT,
+	IN_CHAIN,
 	NO_ENTRY,
 	PARTIAL,
 	TOO_LARGE,
@@ -88,6 +89,8 @@ __vringh_cold static int vringh_fail_desc(struct vringh *vrh,
 		[UNASKED] = { -EINVAL,
 			      "is indirect, which was not negotiated" },
 		[AND_NEXT] = { -EINVAL, "is indirect and has a next" },
+		[IN_CHAIN] = { -EINVAL, "is an indirect table in a chain of "
+					"others" },
 		[NO_ENTRY] = { -EINVAL, "is an indirect table of length 0" },
 		[PARTIAL] = { -EINVAL, "is an indirect table whose length is "
 				       "no multiple of 16" },

@@ -108,10 +108,9 @@ vringh_packed_take(const struct vringh_access *access, struct vringh *vrh,
 	int err;
 
 	if (vringh_unlikely(desc->flags & VRING_DESC_F_INDIRECT)) {
-		/* the last of a list, where an entry of its own is due (2.8.5) */
-		if (!first)
+		if (!first) /* 2.8.5: a list has either one kind or the other */
 			return vringh_fail_desc(vrh, VRINGH_DESC, slot, desc,
-						AND_NEXT);
+						IN_CHAIN);
 		err = vringh_enter_table(vrh, slot, desc, walk);
 		return err < 0 ? err :
 				 vringh_packed_table(access, vrh, walk, riov,
@@ -121,20 +120,6 @@ vringh_packed_take(const struct vringh_access *access, struct vringh *vrh,
 	return vringh_unlikely(err > 0) ?
 		       vringh_fail_desc(vrh, VRINGH_DESC, slot, desc, err - 1) :
 		       err;
-}
-
-__vringh_cold static int vringh_packed_no_end(struct vringh_packed *p,
-					      uint32_t slot, uint32_t room)
-{
-	if (slot == p->avail.slot)
-		return vringh_fail(&p->vrh, -EPROTO,
-				   "a chain from descriptor %" PRIu32
-				   " on has no end in %" PRIu32,
-				   slot, room);
-	return vringh_fail(&p->vrh, -EPROTO,
-			   "descriptor %" PRIu32 " of a chain from %" PRIu32
-			   " on is not available",
-			   slot, p->avail.slot);
 }
 
 /* The descriptor at @at, each word read once. 1; 0: it is not available; -errno. */
@@ -185,10 +170,14 @@ vringh_packed_walk(const struct vringh_access *access, struct vringh_packed *p,
 		int got = n == room ? 0 :
 				      vringh_packed_read(access, p, &at, &desc);
 
-		if (got <= 0)
-			return got || !n ?
-				       got :
-				       vringh_packed_no_end(p, at.slot, room);
+		if (got < 0 || (!got && !n))
+			return got;
+		if (vringh_unlikely(!got))
+			return vringh_fail(&p->vrh, -EPROTO,
+					   "a chain from descriptor %" PRIu32
+					   " on has no end before %" PRIu32
+					   ", which is not available",
+					   p->avail.slot, at.slot);
 		if ((riov || wiov) && !*flaw)
 			*flaw = vringh_packed_take(access, &p->vrh, at.slot, !n,
 						   &desc, &walk, riov, wiov);
