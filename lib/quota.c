@@ -37,9 +37,9 @@ static bool has_word(const char *list, const char *word)
 
 /*
  * Where our cgroup is, as /proc/self/cgroup says it. Version 1 if that has the
- * cpu controller, as where both are mounted only one can. NULL: nowhere.
+ * @controller, as where both are mounted only one can. NULL: nowhere.
  */
-static char *own_group(bool *v1)
+static char *own_group(const char *controller, bool *v1)
 {
 	FILE *f = open_machine("/proc/self/cgroup");
 	char *line = NULL, *group = NULL;
@@ -54,7 +54,7 @@ static char *own_group(bool *v1)
 		controllers = strsep(&rest, ":");
 		if (!rest)
 			continue;
-		*v1 = has_word(controllers, "cpu");
+		*v1 = has_word(controllers, controller);
 		if (*v1 || !*controllers) {
 			free(group);
 			group = strdup(rest);
@@ -100,8 +100,8 @@ static const char *below(const char *group, const char *root)
  * nothing is to be seen. A mount of a part of the tree, as in a container, may
  * not tell how @group lies in it: then it is taken to be ours.
  */
-static bool read_mount(char *line, const char *group, bool v1,
-		       char dir[MAX_PATH], size_t *top, bool *exact)
+static bool read_mount(char *line, const char *group, const char *controller,
+		       bool v1, char dir[MAX_PATH], size_t *top, bool *exact)
 {
 	char *at = line, *root, *point, *type, *options;
 	const char *rest;
@@ -119,7 +119,7 @@ static bool read_mount(char *line, const char *group, bool v1,
 	options = strsep(&at, " \n");
 	if (!options)
 		return false;
-	if (v1 ? strcmp(type, "cgroup") || !has_word(options, "cpu") :
+	if (v1 ? strcmp(type, "cgroup") || !has_word(options, controller) :
 		 strcmp(type, "cgroup2"))
 		return false;
 	unescape(root);
@@ -131,10 +131,11 @@ static bool read_mount(char *line, const char *group, bool v1,
 	return true;
 }
 
-static bool find_group(char dir[MAX_PATH], size_t *top)
+static bool find_group(const char *controller, bool *v1, char dir[MAX_PATH],
+		       size_t *top)
 {
-	bool v1, found = false, exact = false;
-	char *group = own_group(&v1), *line = NULL;
+	bool found = false, exact = false;
+	char *group = own_group(controller, v1), *line = NULL;
 	FILE *f = group ? open_machine("/proc/self/mountinfo") : NULL;
 	size_t size = 0;
 
@@ -143,7 +144,8 @@ static bool find_group(char dir[MAX_PATH], size_t *top)
 		char place[MAX_PATH];
 		size_t len;
 
-		if (!read_mount(line, group, v1, place, &len, &exact) ||
+		if (!read_mount(line, group, controller, *v1, place, &len,
+				&exact) ||
 		    (found && !exact))
 			continue;
 		found = true;
@@ -174,30 +176,95 @@ static bool read_stat(const char *path, struct quota *quota)
 	return found == 2;
 }
 
-void quota_start(void)
+/* Calls @look with the directory of our cgroup, and of each above it. */
+static void each_group(const char *controller,
+		       bool (*look)(const char *dir, bool v1, void *arg),
+		       void *arg)
 {
-	char dir[MAX_PATH], path[MAX_PATH + 16];
+	char dir[MAX_PATH];
 	size_t top = 0;
+	bool v1;
 
-	while (nr_levels)
-		free(levels[--nr_levels].path);
-	if (!find_group(dir, &top))
+	if (!find_group(controller, &v1, dir, &top))
 		return;
 	for (;;) {
-		struct level *level = &levels[nr_levels];
 		size_t len = strlen(dir);
 
 		while (len > top && dir[len - 1] == '/')
 			dir[--len] = 0;
-		snprintf(path, sizeof(path), "%s/cpu.stat", dir);
-		if (read_stat(path, &level->at_start)) {
-			level->path = strdup(path);
-			nr_levels += !!level->path;
-		}
-		if (len <= top || nr_levels == MAX_LEVELS)
+		if (!look(dir, v1, arg) || len <= top)
 			return;
 		*strrchr(dir, '/') = 0;
 	}
+}
+
+static bool start_level(const char *dir, bool v1, void *arg)
+{
+	struct level *level = &levels[nr_levels];
+	char path[MAX_PATH + 16];
+
+	(void)v1;
+	(void)arg;
+	snprintf(path, sizeof(path), "%s/cpu.stat", dir);
+	if (read_stat(path, &level->at_start)) {
+		level->path = strdup(path);
+		nr_levels += !!level->path;
+	}
+	return nr_levels < MAX_LEVELS;
+}
+
+void quota_start(void)
+{
+	while (nr_levels)
+		free(levels[--nr_levels].path);
+	each_group("cpu", start_level, NULL);
+}
+
+/* The number in a file; UINT64_MAX: there is none, as in "max". */
+static uint64_t number_in(const char *dir, const char *name)
+{
+	char path[MAX_PATH + 64];
+	uint64_t n = UINT64_MAX;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = open_machine(path);
+	if (f && fscanf(f, "%" SCNu64, &n) != 1)
+		n = UINT64_MAX;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static bool less_memory(const char *dir, bool v1, void *arg)
+{
+	uint64_t *left = arg;
+	uint64_t limit =
+		number_in(dir, v1 ? "memory.limit_in_bytes" : "memory.max");
+	uint64_t used =
+		number_in(dir, v1 ? "memory.usage_in_bytes" : "memory.current");
+
+	if (limit != UINT64_MAX && used != UINT64_MAX) {
+		limit = limit > used ? limit - used : 0;
+		if (limit < *left)
+			*left = limit;
+	}
+	return true;
+}
+
+uint64_t memory_left(void)
+{
+	FILE *f = open_machine("/proc/meminfo");
+	uint64_t left = UINT64_MAX, kib;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
+			left = kib * 1024;
+	if (f)
+		fclose(f);
+	each_group("memory", less_memory, &left);
+	return left;
 }
 
 bool quota_used(struct quota *quota)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CPU quota of a container: the kernel stops a cgroup that has used up its
- * time, until the period (mostly 100 ms) is over. To whoever measures, that is
- * two speeds. Versions 1 and 2 of cgroups.
+ * What a container may have: its CPU quota, and its memory. The kernel stops a
+ * cgroup that has used up its time, until the period (mostly 100 ms) is over: to
+ * whoever measures, that is two speeds. It kills who goes beyond the memory.
+ * Versions 1 and 2 of cgroups.
  *
  * Errors: what cannot be read is not known, and not warned of.
  */
@@ -27,5 +28,11 @@ bool quota_used(struct quota *quota);
 
 /* A warning, if there was such a period. */
 void quota_warn(void);
+
+/*
+ * Bytes of memory that can still be had without swapping: the machine's, or what a
+ * cgroup allows if that is less. UINT64_MAX: not known.
+ */
+uint64_t memory_left(void);
 
 #endif

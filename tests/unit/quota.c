@@ -162,6 +162,63 @@ static void try(const struct machine *m, unsigned nr)
 	report("CPU quota: %s", m->name);
 }
 
+/* What of the machine's @kib is left, with these limits and uses of two groups. */
+static void left(const char *name, const char *cgroup, const char *mount,
+		 const char *const files[8], const char *kib, uint64_t wanted)
+{
+	static unsigned nr;
+	char dir[64], text[128];
+
+	snprintf(dir, sizeof(dir), "%s/memory%u", root, nr++);
+	machine_root = dir;
+	put("/proc/self/cgroup", cgroup);
+	put("/proc/self/mountinfo", mount);
+	snprintf(text, sizeof(text),
+		 "MemTotal: 99999 kB\nMemFree: 1 kB\nMemAvailable: %s kB\n",
+		 kib);
+	put("/proc/meminfo", text);
+	for (int i = 0; i < 8 && files[i]; i += 2)
+		put(files[i], files[i + 1]);
+	check(memory_left() == wanted, "%" PRIu64 ", not %" PRIu64,
+	      memory_left(), wanted);
+	report("memory left: %s", name);
+}
+
+static void memory(void)
+{
+	static const char
+		v2[] = "33 24 0:29 / " V2 " rw - cgroup2 cgroup2 rw\n",
+		v1[] = "33 24 0:29 / /mem rw - cgroup cgroup rw,memory\n";
+
+	left("the machine's", "0::/g\n", v2,
+	     (const char *[8]){ V2 "/g/memory.max", "max\n",
+				V2 "/g/memory.current", "5\n" },
+	     "1000", 1024000);
+	left("the group's", "0::/g\n", v2,
+	     (const char *[8]){ V2 "/g/memory.max", "9000\n",
+				V2 "/g/memory.current", "2000\n" },
+	     "1000", 7000);
+	left("of a group above", "0::/a/g\n", v2,
+	     (const char *[8]){ V2 "/a/g/memory.max", "9000\n",
+				V2 "/a/g/memory.current", "2000\n",
+				V2 "/a/memory.max", "9000\n",
+				V2 "/a/memory.current", "8000\n" },
+	     "1000", 1000);
+	left("nothing, where more is used than may be", "0::/g\n", v2,
+	     (const char *[8]){ V2 "/g/memory.max", "9000\n",
+				V2 "/g/memory.current", "9001\n" },
+	     "1000", 0);
+	left("version 1", "3:cpu:/c\n2:memory:/g\n0::/u\n", v1,
+	     (const char *[8]){ "/mem/g/memory.limit_in_bytes", "9000\n",
+				"/mem/g/memory.usage_in_bytes", "3000\n",
+				"/mem/memory.limit_in_bytes",
+				"9223372036854771712\n" },
+	     "1000", 6000);
+	machine_root = "/nowhere";
+	check(memory_left() == UINT64_MAX, "known");
+	report("memory left: no /proc: not known");
+}
+
 int main(void)
 {
 	char command[64];
@@ -172,7 +229,7 @@ int main(void)
 	}
 	for (unsigned i = 0; i < sizeof(machines) / sizeof(*machines); i++)
 		try(&machines[i], i);
-	machine_root = "/nowhere";
+	memory();
 	quota_start();
 	check(!quota_used(&(struct quota){ 0, 0 }), "known");
 	report("CPU quota: no /proc: not known");
