@@ -53,6 +53,7 @@ static const struct field fields[] = {
 	{ "host_work", "cycles", FIELD_U32, &config.host_work },
 	{ "exit_cycles", "cycles", FIELD_U32, &config.exit_cycles },
 	{ "arrivals", "-", FIELD_WORD, &arrivals_text },
+	CONTEXT_FIELDS,
 	{ .name = NULL }
 };
 

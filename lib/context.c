@@ -80,14 +80,34 @@ static const char *line_of(const char *path, const char *key, char line[256])
 	return found;
 }
 
+struct context context;
+
+/* In place; NULL stays NULL, and an empty text is not known. */
+static const char *plain_word(char *text)
+{
+	for (char *c = text; c && *c; c++)
+		if (*c == ',' || *c == '"' || (unsigned char)*c < ' ')
+			*c = ' ';
+	return text && *text ? text : NULL;
+}
+
 void context_start(void)
 {
+	static char line[256];
+	static struct utsname un;
+
 	steal_at_start_ms = read_steal_ms();
 	quota_start();
+	context.cpu_model = plain_word(
+		(char *)line_of("/proc/cpuinfo", "model name", line));
+	if (uname(&un))
+		return;
+	context.host = plain_word(un.nodename);
+	context.kernel = plain_word(un.release);
 }
 
 static const char *version = BUILD_VERSION, *compiler = BUILD_COMPILER;
-static const char *flags = BUILD_FLAGS, *cpu_model, *kernel, *governor;
+static const char *flags = BUILD_FLAGS, *governor;
 static const bool lto = BUILD_LTO;
 static uint64_t steal_ms, throttled_periods;
 
@@ -96,32 +116,30 @@ static const struct field fields[] = {
 	{ "compiler", "-", FIELD_TEXT, &compiler },
 	{ "flags", "-", FIELD_TEXT, &flags },
 	{ "lto", "-", FIELD_BOOL, &lto },
-	{ "cpu_model", "-", FIELD_TEXT, &cpu_model },
-	{ "kernel", "-", FIELD_TEXT, &kernel },
+	{ "cpu_model", "-", FIELD_TEXT, &context.cpu_model },
+	{ "kernel", "-", FIELD_TEXT, &context.kernel },
 	{ "governor", "-", FIELD_TEXT, &governor },
 	{ "steal_ms", "ms", FIELD_U64, &steal_ms },
 	{ "throttled_periods", "periods", FIELD_U64, &throttled_periods },
 	{ "clock", "-", FIELD_WORD, &ticks.name },
 	{ "clock_cost_ns", "ns", FIELD_FIXED + 1, &ticks.cost_ns },
 	{ "clock_step_ns", "ns", FIELD_FIXED + 1, &ticks.step_ns },
+	{ "host", "-", FIELD_TEXT, &context.host },
 	{ .name = NULL }
 };
 
 void context_json(int cpu)
 {
-	static char lines[2][256];
-	static struct utsname un;
+	static char line[256];
 	char path[96];
 	uint64_t stolen_ms = read_steal_ms();
 	struct quota quota;
 
-	cpu_model = line_of("/proc/cpuinfo", "model name", lines[0]);
-	kernel = uname(&un) ? NULL : un.release;
 	snprintf(path, sizeof(path),
 		 "/sys/devices/system/cpu/cpu%d/cpufreq/"
 		 "scaling_governor",
 		 cpu < 0 ? 0 : cpu);
-	governor = line_of(path, "", lines[1]);
+	governor = line_of(path, "", line);
 	steal_ms = stolen_ms == UINT64_MAX || steal_at_start_ms == UINT64_MAX ?
 			   UINT64_MAX :
 			   stolen_ms - steal_at_start_ms;

@@ -11,6 +11,22 @@ extern const char *machine_root;
 /* A file below machine_root, to be read; NULL: it is not there. */
 FILE *open_machine(const char *path);
 
+/*
+ * What tells rows of several machines apart, from context_start() on; NULL: not
+ * known. Without commas and quotes: such a row can be cut at its commas.
+ */
+extern struct context {
+	const char *host, *cpu_model, *kernel;
+} context;
+
+/* The last fields of a row. */
+#define CONTEXT_FIELDS                                                         \
+	{ "host", "-", FIELD_WORD, &context.host },                            \
+		{ "cpu_model", "-", FIELD_WORD, &context.cpu_model },          \
+	{                                                                      \
+		"kernel", "-", FIELD_WORD, &context.kernel                     \
+	}
+
 /* Before the first run: steal time and throttled periods count from here. */
 void context_start(void);
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#define SCHEMA "2"
+#define SCHEMA "3"
 
 /* What @value points to. One that is not known is empty in CSV, null in JSON. */
 enum field_kind {

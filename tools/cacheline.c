@@ -180,6 +180,7 @@ static const struct field fields[] = {
 	{ "round_trip_min_ns", "ns", FIELD_FIXED + 2, &result.trip_min_ns },
 	{ "read_ns_per_line", "ns", FIELD_FIXED + 3, &result.read_ns },
 	{ "write_ns_per_line", "ns", FIELD_FIXED + 3, &result.write_ns },
+	CONTEXT_FIELDS,
 	{ .name = NULL }
 };
 

@@ -381,6 +381,7 @@ static const struct field fields[] = {
 	{ "sample", "-", FIELD_U32, &nr },
 	{ "elapsed_ns", "ns", FIELD_U64, &elapsed_ns },
 	{ "ns_per_buffer", "ns", FIELD_FIXED + 4, &ns_per_buffer },
+	CONTEXT_FIELDS,
 	{ .name = NULL }
 };
 

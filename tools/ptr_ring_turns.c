@@ -196,6 +196,7 @@ static const struct field csv_fields[] = {
 	SETTINGS,
 	{ "side", "-", FIELD_WORD, &side_name },
 	{ "ns_per_buffer", "ns", FIELD_FIXED + 4, &ns_per_buffer },
+	CONTEXT_FIELDS,
 	{ .name = NULL }
 };
 

@@ -77,8 +77,8 @@ static void comes_out(size_t i)
 	json_row(f, fields);
 	fclose(f);
 	snprintf(expected, sizeof(expected),
-		 "schema,a,x,z\n2,7,%s,7\n"
-		 "{\"schema\":2,\"a\":7,\"x\":%s,\"z\":7}\n",
+		 "schema,a,x,z\n3,7,%s,7\n"
+		 "{\"schema\":3,\"a\":7,\"x\":%s,\"z\":7}\n",
 		 cases[i].csv, cases[i].json);
 	check(!strcmp(out, expected), "%sexpected:\n%s", out, expected);
 	free(out);
@@ -201,14 +201,14 @@ static int run(enum format format, void (*end)(void), char out[65536])
 
 static bool is_whole(enum format format, const char *out)
 {
-	static const char start[] = "{\"schema\":2,\"context\":{\"command\":[";
+	static const char start[] = "{\"schema\":3,\"context\":{\"command\":[";
 	static const char rows[] = "},\"samples\":[{\"nr\":0},{\"nr\":1}]}\n";
 
 	switch (format) {
 	case FORMAT_HUMAN:
 		return !strcmp(out, "row 0\nrow 1\n");
 	case FORMAT_CSV:
-		return !strcmp(out, "schema,nr\n2,0\n2,1\n");
+		return !strcmp(out, "schema,nr\n3,0\n3,1\n");
 	default:
 		return !strncmp(out, start, strlen(start)) &&
 		       strlen(out) > strlen(rows) &&

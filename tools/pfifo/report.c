@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/context.h"
 #include "lib/program.h"
 #include "lib/record.h"
 #include "lib/stats.h"
@@ -29,6 +30,7 @@ static const struct field fields[] = {
 	{ "ns_per_buffer", "ns", FIELD_FIXED + 4, &ns_per_buffer },
 	{ "delivered", "packets", FIELD_U64, &result.delivered },
 	{ "drops", "packets", FIELD_U64, &result.drops },
+	CONTEXT_FIELDS,
 	{ .name = NULL }
 };
 

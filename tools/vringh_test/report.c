@@ -46,6 +46,7 @@ static const struct field fields[] = {
 	{ "guest_woken", "-", FIELD_U64, &run.guest.woken },
 	{ "host_woken", "-", FIELD_U64, &run.host.woken },
 	{ "verified", "-", FIELD_BOOL, &verified },
+	CONTEXT_FIELDS,
 	{ .name = NULL }
 };
 
