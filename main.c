@@ -12,6 +12,7 @@
 #include "harness/config.h"
 #include "lib/crew.h"
 #include "harness/latency.h"
+#include "harness/payload.h"
 #include "harness/phases.h"
 #include "lib/program.h"
 #include "harness/report.h"
@@ -48,6 +49,11 @@ void kick(void)
 void call(void)
 {
 	notify(&host, &guest);
+}
+
+void host_works(void *buf)
+{
+	payload_host(ring_info.addresses ? buf : NULL);
 }
 
 /* ---- The two loops ---- */
@@ -133,7 +139,17 @@ static __hot_inline void guest_kick(uint32_t batch, uint32_t *unkicked)
 	*unkicked = 0;
 }
 
-/* Of a buffer that is back, what options ask for. */
+/* What options ask for, of a buffer that is to be added... */
+static __hot_inline void guest_gives(uint64_t seq, unsigned *len, void **buf,
+				     void **data)
+{
+	if (config.verify)
+		*data = verify_give(seq, len, buf);
+	if (config.payload)
+		payload_give(seq, len, buf);
+}
+
+/* ... and of one that is back. */
 static __hot_inline void guest_took(uint64_t seq, unsigned len, const void *buf,
 				    const void *data)
 {
@@ -141,6 +157,8 @@ static __hot_inline void guest_took(uint64_t seq, unsigned len, const void *buf,
 		latency_back(seq);
 	if (config.verify)
 		verify_back(seq, len, buf, data);
+	if (config.payload)
+		payload_back(buf);
 }
 
 /*
@@ -156,8 +174,9 @@ static __hot_inline void guest_loop(const bool plain)
 	const bool sleep = !plain && config.sleep;
 	const bool timed = !plain && config.latency;
 	const bool paced = !plain && config.rate;
-	/* Max to be added by now: as many as are back, plus --outstanding. */
-	uint64_t limit = min(config.outstanding, cycles);
+	const bool filled = !plain && config.payload;
+	/* Max to be added by now: as many as are back, plus in_flight. */
+	uint64_t limit = min(config.in_flight, cycles);
 	uint64_t added = 0, finished = 0;
 	uint32_t unkicked = 0;
 	unsigned len = 1, used_len;
@@ -169,13 +188,12 @@ static __hot_inline void guest_loop(const bool plain)
 		bool moved = false, full = false;
 
 		if (added != limit && (!paced || latency_due())) {
-			if (verify)
-				data = verify_give(added, &len, &buf);
+			if (verify || filled)
+				guest_gives(added, &len, &buf, &data);
 			if (timed)
 				latency_add(added);
-			full = true; /* not for it to become due */
-			if (likely(!add_inbuf(len, buf, data))) {
-				full = false;
+			full = add_inbuf(len, buf, data);
+			if (likely(!full)) {
 				moved = true;
 				if (paced)
 					latency_added(added);
@@ -194,7 +212,7 @@ static __hot_inline void guest_loop(const bool plain)
 		back = get_buf(&used_len, &used_buf);
 		if (back) {
 			moved = true;
-			if (verify || timed)
+			if (verify || timed || filled)
 				guest_took(finished, used_len, used_buf, back);
 			finished++;
 			keep(finished);
@@ -241,12 +259,14 @@ static __hot_inline void host_loop(const bool plain)
 	const bool verify = !plain && config.verify;
 	const bool sleep = !plain && config.sleep;
 	const bool timed = !plain && config.latency && !ring_info.completes;
+	const bool filled = !plain && config.payload;
 	uint64_t used = 0;
 	uint32_t uncalled = 0;
+	char nothing;
 
 	while (used != cycles) {
 		unsigned len;
-		void *buf;
+		void *buf = filled ? &nothing : NULL;
 
 		if (use_buf(&len, &buf)) {
 			if (timed)
@@ -326,11 +346,13 @@ static void guest_thread(void)
 	alloc_ring();
 	if (config.verify)
 		verify_init();
+	if (config.payload)
+		payload_init();
 	start(&guest);
 	if (config.latency)
 		latency_begin();
 	if (config.verify || config.sleep || config.guest_work ||
-	    config.latency)
+	    config.latency || config.payload)
 		guest_any();
 	else
 		guest_plain();
@@ -341,7 +363,8 @@ static void host_thread(void)
 {
 	crew_pin("host-affinity", config.host_cpu);
 	start(&host);
-	if (config.verify || config.sleep || config.host_work || config.latency)
+	if (config.verify || config.sleep || config.host_work ||
+	    config.latency || config.payload)
 		host_any();
 	else
 		host_plain();

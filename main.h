@@ -117,8 +117,10 @@ bool enable_kick(void);
 
 /*
  * Takes one buffer and completes it, with its length less one as the length
- * used (all of it, where ring_info.whole says so). False if there is none. *lenp and *bufp are what the guest gave, 0 and
- * NULL where the layout does not carry them.
+ * used (all of it, where ring_info.whole says so). False if there is none. *lenp
+ * and *bufp are what the guest gave, 0 and NULL where the layout does not carry
+ * them. It sets *bufp with give_host(): *bufp says beforehand whether the host is
+ * to work on the buffer.
  */
 bool use_buf(unsigned *lenp, void **bufp);
 
@@ -132,5 +134,20 @@ void call_used(void);
 /* Full barriers, both. */
 void kick(void); /* the guest's thread wakes the host */
 void call(void); /* the host's thread wakes the guest */
+
+/* The host's thread, which works on the buffer @buf before it is complete. */
+void host_works(void *buf);
+
+/*
+ * In use_buf, behind the acquire by which the host has the buffer, and before the
+ * release that completes it: *bufp becomes @buf, on which the host works first if
+ * *bufp was not NULL. Where it was a constant NULL, that costs nothing.
+ */
+static inline void give_host(void **bufp, void *buf)
+{
+	if (*bufp)
+		host_works(buf);
+	*bufp = buf;
+}
 
 #endif

@@ -49,7 +49,7 @@ bool avail_empty(void)
 bool use_buf(unsigned *lenp, void **bufp)
 {
 	*lenp = 0;
-	*bufp = NULL;
+	give_host(bufp, NULL);
 	return true;
 }
 

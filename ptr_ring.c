@@ -91,9 +91,13 @@ bool avail_empty(void)
 
 bool use_buf(unsigned *lenp, void **bufp)
 {
+	void *buf = ptr_ring_consume(&ring);
+
+	if (!buf)
+		return false;
 	*lenp = 0;
-	*bufp = ptr_ring_consume(&ring);
-	return *bufp;
+	give_host(bufp, buf);
+	return true;
 }
 
 #include "harness/quiet.inc"

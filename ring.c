@@ -253,7 +253,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	prefetch_for_write(&table[(idx + HOST_AHEAD) & mask]);
 	host.used_idx = idx + 1;
 	*lenp = head.len;
-	*bufp = (void *)(uintptr_t)READ_ONCE(desc->addr);
+	give_host(bufp, (void *)(uintptr_t)READ_ONCE(desc->addr));
 	head.flags = 0;
 	head.len = *lenp - 1;
 	/*

@@ -245,7 +245,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	prefetch_for_write(&table[(idx + HOST_AHEAD) & mask]);
 	host.used_idx = idx + 1;
 	*lenp = head.len;
-	*bufp = (void *)(uintptr_t)head.addr;
+	give_host(bufp, (void *)(uintptr_t)head.addr);
 	head = (union desc){ .len = *lenp - 1 };
 	/*
 	 * B.release: the end of all use of the buffer, and of the address,

@@ -159,7 +159,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	if (!find_to())
 		return false;
 	*lenp = 0;
-	*bufp = READ_ONCE(ring.to[slot]);
+	give_host(bufp, READ_ONCE(ring.to[slot]));
 	host.head = head + 1;
 	WRITE_ONCE(ring.queues->to.head, head + 1);
 	WRITE_ONCE(ring.back[slot], *bufp);

@@ -124,7 +124,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	host.head = head + 1;
 	WRITE_ONCE(ring.to[slot], NULL);
 	*lenp = 0;
-	*bufp = buf;
+	give_host(bufp, buf);
 	/*
 	 * B.release: the empty slot, and the end of all use of the buffer, before
 	 * its pointer. Pairs with B.acquire in get_buf.

@@ -345,7 +345,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	prefetch_for_write(&ring.cqe[(head + CQE_AHEAD) & ring.mask]);
 	sqe = &ring.sqe[READ_ONCE(ring.array[slot]) & ring.mask];
 	*lenp = READ_ONCE(sqe->len);
-	*bufp = (void *)(uintptr_t)READ_ONCE(sqe->addr);
+	give_host(bufp, (void *)(uintptr_t)READ_ONCE(sqe->addr));
 	WRITE_ONCE(cqe->user_data, READ_ONCE(sqe->user_data));
 	WRITE_ONCE(cqe->res, *lenp - 1);
 	host.head = head + 1;

@@ -183,7 +183,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	prefetch_added(idx);
 	prefetch_for_write(&ring.used->ring[(idx + USED_AHEAD) & ring.mask]);
 	*lenp = READ_ONCE(desc->len);
-	*bufp = (void *)(uintptr_t)READ_ONCE(desc->addr);
+	give_host(bufp, (void *)(uintptr_t)READ_ONCE(desc->addr));
 
 	host.used_idx = idx + 1;
 	WRITE_ONCE(elem->id, head);

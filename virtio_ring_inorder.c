@@ -126,7 +126,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	if (host.avail_seen - idx > AHEAD)
 		prefetch_for_write(&ring.desc[(idx + AHEAD) & ring.mask]);
 	*lenp = READ_ONCE(desc->len);
-	*bufp = (void *)(uintptr_t)READ_ONCE(desc->addr);
+	give_host(bufp, (void *)(uintptr_t)READ_ONCE(desc->addr));
 
 	host.used_idx = idx + 1;
 	WRITE_ONCE(desc->len, *lenp - 1);

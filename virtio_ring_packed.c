@@ -73,7 +73,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	packed_step(&host.avail, 1, ring.size);
 	host.completed++;
 	*lenp = packed32(head.len);
-	*bufp = (void *)(uintptr_t)packed64(READ_ONCE(desc->addr));
+	give_host(bufp, (void *)(uintptr_t)packed64(READ_ONCE(desc->addr)));
 	mark_used(desc, turn, head.id, *lenp - 1);
 	return true;
 }

@@ -170,7 +170,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	prefetch(desc + HOST_AHEAD);
 	packed_step(&host.avail, 1, ring.size);
 	*lenp = packed32(head.len);
-	*bufp = (void *)(uintptr_t)packed64(READ_ONCE(desc->addr));
+	give_host(bufp, (void *)(uintptr_t)packed64(READ_ONCE(desc->addr)));
 	host.last = head;
 	if (++host.held >= host.batch)
 		complete();

@@ -129,7 +129,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 		broken("a head is wrong");
 	if (!take_chain(head))
 		broken("a chain is wrong");
-	*bufp = (void *)(uintptr_t)host.pieces[0].addr;
+	give_host(bufp, (void *)(uintptr_t)host.pieces[0].addr);
 	*lenp = host.pieces[0].len;
 
 	elem = &ring.used->ring[host.last_used & ring.mask];

@@ -90,7 +90,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 			      VRINGH_WRITE, &span);
 	if (got <= 0)
 		broken(got);
-	*bufp = span.ptr;
+	give_host(bufp, span.ptr);
 	*lenp = host.iov.pieces[0].len;
 	got = vringh_packed_complete(&vringh_user, &host.p, &chain, *lenp - 1);
 	if (got)

@@ -310,7 +310,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 	prefetch_for_write(&ring.addr[(idx + ADDR_AHEAD) & ring.mask]);
 	addr = READ_ONCE(desc->addr);
 	*lenp = READ_ONCE(desc->len);
-	*bufp = (void *)(uintptr_t)addr;
+	give_host(bufp, (void *)(uintptr_t)addr);
 	WRITE_ONCE(ring.addr[slot], addr);
 	host.consumer = idx + 1;
 	if (host.consumer - host.published >= ring.batch)

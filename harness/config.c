@@ -5,6 +5,7 @@
 #include "config.h"
 #include "lib/crew.h"
 #include "main.h"
+#include "payload.h"
 #include "lib/program.h"
 #include "lib/random.h"
 #include "lib/ticks.h"
@@ -29,6 +30,7 @@ struct config config = {
 };
 
 static const char *arrivals, *phases, *histogram;
+static enum { BOTH, TO_HOST, TO_GUEST, NOT_SAID } payload_to = NOT_SAID;
 
 /* Half a second at 2 GHz: far less than what the watchdog takes for a hang. */
 #define MAX_BURN 1000000000
@@ -85,6 +87,12 @@ static const struct opt opts[] = {
 	  &arrivals, 0, 0 },
 	{ "histogram", "FILE", "write all latencies to FILE, for plotters",
 	  OPT_TEXT, &histogram, 0, 0 },
+	{ "payload", "BYTES", "write and read BYTES in each buffer (0)",
+	  OPT_U32, &config.payload, 0, UINT32_MAX },
+	{ "payload-to", "both|host|guest", "who reads what was written (both)",
+	  OPT_CHOICE, &payload_to, 0, 0 },
+	{ "pool", "N", "buffers in turn for --payload (as the ring holds)",
+	  OPT_U64, &config.pool, 1, UINT64_MAX },
 	{ "phases", "FILE", "write the course of the run to FILE, as CSV",
 	  OPT_TEXT, &phases, 0, 0 },
 	OPT_FORMAT(&config.format),
@@ -129,7 +137,7 @@ static void check_size(void)
 
 static void set_backoff(void)
 {
-	uint64_t window = config.ring_size;
+	uint64_t window = config.in_flight;
 
 	if (config.backoff != AUTO)
 		return;
@@ -138,8 +146,8 @@ static void set_backoff(void)
 		config.backoff = 0;
 		return;
 	}
-	if (config.outstanding < window)
-		window = config.outstanding;
+	if (config.ring_size < window)
+		window = config.ring_size;
 	config.backoff = (window - 1) * BACKOFF_PER_BUFFER;
 	if (config.backoff > BACKOFF_MAX || window > BACKOFF_MAX)
 		config.backoff = BACKOFF_MAX;
@@ -190,6 +198,22 @@ static void check_latency(void)
 		    arrivals);
 }
 
+static void check_payload(void)
+{
+	const char *asked = config.pool ? "pool" : "payload-to";
+
+	if (!config.payload && (config.pool || payload_to != NOT_SAID))
+		die(EXIT_USAGE, "--%s: there is no --payload; give one", asked);
+	config.to_host = payload_to != TO_GUEST;
+	config.to_guest = payload_to == NOT_SAID ?
+				  ring_info.completes || !ring_info.addresses :
+				  payload_to != TO_HOST;
+	payload_check();
+	config.in_flight = config.outstanding;
+	if (config.payload && config.pool < config.in_flight)
+		config.in_flight = config.pool;
+}
+
 /* Before a run that may take hours. */
 static void open_outputs(void)
 {
@@ -208,6 +232,7 @@ void config_init(int argc, char **argv)
 	check_size();
 	check_param();
 	check_latency();
+	check_payload();
 	set_backoff();
 
 	if (config.sleep && !ring_info.notifies)

@@ -13,7 +13,8 @@ enum arrivals { ARRIVALS_EVEN, ARRIVALS_POISSON };
 /* The command line. Constant while the threads run, on lines of its own. */
 extern struct config {
 	uint64_t run_cycles;  /* buffers in a run */
-	uint64_t outstanding; /* max buffers in flight */
+	uint64_t outstanding; /* --outstanding: max buffers in flight */
+	uint64_t in_flight;   /* the same, and no more than --pool */
 	uint32_t ring_size;   /* entries */
 	uint32_t batch;	      /* adds per kick, uses per call */
 	uint32_t param;	      /* the layout's own; 0: its default */
@@ -30,6 +31,9 @@ extern struct config {
 	uint64_t rate;	 /* buffers per second offered; 0: closed loop */
 	uint64_t seed;	 /* of ARRIVALS_POISSON */
 	int arrivals;
+	uint64_t pool;		/* buffers of --payload, used in turn */
+	uint32_t payload;	/* bytes; 0: nobody looks inside a buffer */
+	bool to_host, to_guest; /* the payload's ways */
 	bool latency;
 	bool sleep, relax, exit, poll_first, verify, quiet;
 	bool one_cpu; /* guest and host share one CPU */

@@ -10,6 +10,7 @@
 #include "lib/quota.h"
 #include "lib/record.h"
 #include "main.h"
+#include "payload.h"
 #include "report.h"
 
 static struct sample sample;
@@ -19,6 +20,9 @@ static const char *mode;
 static double rate_offered;
 static const char *arrivals_text;   /* NULL: a closed loop */
 static struct latency_result shown; /* NAN: not measured */
+static const char *payload_to;	    /* NULL: no payload */
+static uint64_t pool;		    /* UINT64_MAX: likewise */
+static double gb_per_s;		    /* NAN: likewise */
 
 static const struct field fields[] = {
 	{ "layout", "-", FIELD_WORD, &ring_info.name },
@@ -53,6 +57,10 @@ static const struct field fields[] = {
 	{ "host_work", "cycles", FIELD_U32, &config.host_work },
 	{ "exit_cycles", "cycles", FIELD_U32, &config.exit_cycles },
 	{ "arrivals", "-", FIELD_WORD, &arrivals_text },
+	{ "payload", "bytes", FIELD_U32, &config.payload },
+	{ "payload_to", "-", FIELD_WORD, &payload_to },
+	{ "pool", "buffers", FIELD_U64, &pool },
+	{ "gb_per_s", "GB/s", FIELD_FIXED + 3, &gb_per_s },
 	CONTEXT_FIELDS,
 	{ .name = NULL }
 };
@@ -97,6 +105,32 @@ static void human_latency(FILE *to)
 		ticks.step_ns);
 }
 
+/* 1234567 bytes are "1.18 MiB". */
+static const char *size_text(double bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB",
+					     "TiB" };
+	static char text[32];
+	int i = 0;
+
+	for (; bytes >= 1024 && i < 4; i++)
+		bytes /= 1024;
+	snprintf(text, sizeof(text), "%.3g %s", bytes, units[i]);
+	return text;
+}
+
+static void human_payload(void)
+{
+	printf("  %" PRIu32 " bytes %s: %.3f GB/s; a pool of %" PRIu64
+	       " buffers, %s\n",
+	       config.payload,
+	       !config.to_guest ? "to the host" :
+	       !config.to_host	? "to the guest" :
+				  "there and back",
+	       gb_per_s, config.pool,
+	       size_text((double)config.pool * payload_stride()));
+}
+
 static void human(void)
 {
 	printf("%s: %" PRIu64 " buffers in %.4f s, %.2f ns/buffer (%s)",
@@ -108,6 +142,8 @@ static void human(void)
 	if (config.verify)
 		printf(", verified");
 	putchar('\n');
+	if (config.payload)
+		human_payload();
 	if (config.latency)
 		human_latency(stdout);
 }
@@ -146,6 +182,11 @@ void report_start(void)
 	context_start();
 	mode = mode_text();
 	arrivals_text = arrivals_word();
+	payload_to = !config.payload  ? NULL :
+		     !config.to_guest ? "host" :
+		     !config.to_host  ? "guest" :
+					"both";
+	pool = config.payload ? config.pool : UINT64_MAX;
 	rate_offered = config.rate ? config.rate : NAN;
 	shown = (struct latency_result){ NAN, NAN, NAN, NAN, NAN,
 					 NAN, NAN, NAN, NAN };
@@ -158,6 +199,10 @@ void report_sample(const struct sample *s)
 {
 	sample = *s;
 	ns_per_buffer = (double)s->elapsed_ns / config.run_cycles;
+	gb_per_s = config.payload ?
+			   (config.to_host + config.to_guest) *
+				   (double)config.payload / ns_per_buffer :
+			   NAN;
 	if (config.latency)
 		shown = latency_result;
 	if (!config.quiet)

@@ -98,6 +98,7 @@ void watch(void)
 
 	/* with --rate nothing need be under way, for as long as nothing is due */
 	if (progress != watched.progress ||
+	    READ_ONCE(guest->where) == STARTING || /* touching memory */
 	    (config.rate &&
 	     READ_ONCE(guest->added) == READ_ONCE(guest->finished) &&
 	     READ_ONCE(guest->added)))

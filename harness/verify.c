@@ -4,6 +4,7 @@
 
 #include "main.h"
 #include "lib/program.h"
+#include "payload.h"
 #include "verify.h"
 
 /*
@@ -41,9 +42,17 @@ static unsigned length(uint64_t seq)
 {
 	unsigned len = 1 + seq % 61;
 
+	if (config.payload)
+		return config.payload;
 	return !ring_info.max_len || len < ring_info.max_len ?
 		       len :
 		       ring_info.max_len;
+}
+
+/* Where its bytes are. */
+static const void *place_of(uint64_t seq)
+{
+	return config.payload ? payload_place(seq) : item(seq)->bytes;
 }
 
 void *verify_give(uint64_t seq, unsigned *len, void **buf)
@@ -61,19 +70,23 @@ void *verify_give(uint64_t seq, unsigned *len, void **buf)
 static const char *which(uint64_t seq, const void *p)
 {
 	static __thread char text[64];
-	uintptr_t off = (uintptr_t)p - (uintptr_t)pool;
+	uint64_t size = pool_mask + 1, off = (uintptr_t)p - (uintptr_t)pool;
+	uint64_t stride = sizeof(*pool), ahead;
 
-	if (off < (pool_mask + 1) * sizeof(*pool)) {
-		uint64_t place = off / sizeof(*pool);
-		int64_t ahead = (place - seq) & pool_mask;
-
-		if (ahead > (int64_t)(pool_mask / 2) &&
-		    (uint64_t)ahead + seq > pool_mask)
-			ahead -= pool_mask + 1;
-		snprintf(text, sizeof(text), "buffer %" PRIu64, seq + ahead);
-	} else {
-		snprintf(text, sizeof(text), "%p, which is not a buffer", p);
+	if (off >= size * stride && config.payload) {
+		size = config.pool;
+		off = (uintptr_t)p - (uintptr_t)payload.pool;
+		stride = payload.stride;
 	}
+	if (off >= size * stride) {
+		snprintf(text, sizeof(text), "%p, which is not a buffer", p);
+		return text;
+	}
+	/* the nearest one with that place */
+	ahead = (off / stride + size - seq % size) % size;
+	if (ahead > (size - 1) / 2 && ahead + seq >= size)
+		ahead -= size;
+	snprintf(text, sizeof(text), "buffer %" PRIu64, seq + ahead);
 	return text;
 }
 
@@ -88,7 +101,7 @@ void verify_back(uint64_t seq, unsigned len, const void *buf, const void *data)
 		    "--verify: buffer %" PRIu64 ": the guest got "
 		    "back %s in its place",
 		    seq, which(seq, data));
-	if (buf != it->bytes)
+	if (buf != place_of(seq))
 		die(EXIT_FAILED,
 		    "--verify: buffer %" PRIu64 ": it came back "
 		    "to the guest as %s",
@@ -104,7 +117,7 @@ void verify_used(uint64_t seq, unsigned len, const void *buf)
 {
 	struct item *it = item(seq);
 
-	if (buf != it->bytes)
+	if (buf != place_of(seq))
 		die(EXIT_FAILED,
 		    "--verify: buffer %" PRIu64 ": the host was "
 		    "given %s in its place",

@@ -6,10 +6,20 @@
  * clocks and threads' start are the explorer's.
  *
  * Buffers are checked as --verify does it: each comes once, in order, with its
- * address, length and number; what is in them is plain memory, which the ring
- * alone orders. There are as few as there can be: with more of them a buffer that
- * is used again too early would not be seen.
+ * address, length and number. As with --payload the host reads what the guest wrote
+ * in a buffer, and the guest the answer that the host wrote before it completed it:
+ * plain memory, which the ring alone orders. There are as few buffers as there can
+ * be: with more of them one that is used again too early would not be seen.
  */
+#include <stdint.h>
+
+/* In place of harness/payload.h, below. */
+#define HARNESS_PAYLOAD_H
+static void payload_init(void);
+static void payload_give(uint64_t seq, unsigned *len, void **buf);
+static void payload_host(void *buf);
+static void payload_back(const void *buf);
+
 #define main ringtest_main /* and this file has its own */
 #include "main.c"
 #undef main
@@ -165,11 +175,12 @@ void die(int status, const char *format, ...)
 /* ---- Buffers ---- */
 
 static struct item {
-	uint64_t stamp;
+	uint64_t stamp, answer;
 	char bytes[64];
 	char data;
 } * pool;
 static uint64_t pool_items;
+static uint64_t worked, answered; /* buffers: by the host; read by the guest */
 
 static struct item *item(uint64_t seq)
 {
@@ -186,16 +197,54 @@ static unsigned length(uint64_t seq)
 }
 
 /*
- * The host looks at a buffer right after it has completed it, so one more than can
- * be in flight; and while the ring is full the guest has stamped the next one.
+ * As many as can be in flight. Where nothing comes back the host may be at work on
+ * one that has left the ring; and while the ring is full the guest has stamped the
+ * next one.
  */
 void verify_init(void)
 {
-	pool_items = ring_info.completes &&
-				     config.outstanding <= config.ring_size ?
-			     config.outstanding + 1 :
-			     config.ring_size + 2;
+	pool_items = !ring_info.completes ? config.ring_size + 2 :
+		     config.outstanding > config.ring_size ?
+					    config.ring_size + 1 :
+					    config.outstanding;
 	pool = prove_alloc(pool_items * sizeof(*pool), _Alignof(struct item));
+	worked = answered = 0;
+}
+
+static void payload_init(void)
+{
+}
+
+static void payload_give(uint64_t seq, unsigned *len, void **buf)
+{
+	(void)seq;
+	(void)len;
+	(void)buf;
+}
+
+static void payload_host(void *buf)
+{
+	struct item *it = item(worked);
+
+	(void)buf;
+	if (prove_plain_read(&it->stamp) != worked)
+		prove_fault("buffer %" PRIu64 ": the host read what the guest "
+			    "wrote for number %" PRIu64,
+			    worked, it->stamp);
+	prove_plain_write(&it->answer, worked);
+	worked++;
+}
+
+static void payload_back(const void *buf)
+{
+	struct item *it = item(answered);
+
+	(void)buf;
+	if (ring_info.completes && prove_plain_read(&it->answer) != answered)
+		prove_fault("buffer %" PRIu64 ": the guest read what the host "
+			    "answered to number %" PRIu64,
+			    answered, it->answer);
+	answered++;
 }
 
 void *verify_give(uint64_t seq, unsigned *len, void **buf)
@@ -236,10 +285,10 @@ void verify_used(uint64_t seq, unsigned len, const void *buf)
 		prove_fault("buffer %" PRIu64 ": the host was given %u bytes, "
 			    "not %u",
 			    seq, len, length(seq));
-	if (prove_plain_read(&it->stamp) != seq)
-		prove_fault("buffer %" PRIu64 ": the host read what the guest "
-			    "wrote for number %" PRIu64,
-			    seq, it->stamp);
+	if (worked != seq + 1)
+		prove_fault("buffer %" PRIu64 ": use_buf did not let the host "
+			    "work on it",
+			    seq);
 }
 
 void verify_guest_done(void)
@@ -321,7 +370,9 @@ static bool run_mode(const struct mode *mode)
 		.poll_first = mode->poll_first,
 		.relax = true,
 		.verify = true,
+		.payload = 1,
 	};
+	config.in_flight = config.outstanding;
 	if (mode->batch > 1)
 		snprintf(batch, sizeof(batch), ", batch %u", mode->batch);
 	if (mode->param)

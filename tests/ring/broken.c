@@ -20,15 +20,18 @@ enum fault {
 	BAD_ADDRESS,   /* the host is given the address of no buffer */
 	BAD_DATA,      /* the guest is told another buffer's name */
 	BAD_CONTENT,   /* the host is given the buffer's bytes changed */
+	BAD_PAYLOAD,   /* the last one alone */
+	BAD_ANSWER,    /* the guest gets the answer's last byte changed */
 	STUCK,	       /* the host finds nothing from here on */
 	STUCK_IN_CALL, /* the host never comes back from use_buf */
 	STOPPED, /* a child stops the process while the host is in use_buf */
 	NONE,
 };
 static const char *const faults[] = {
-	"LOST",	       "REPEATED", "USED_TWICE",    "REORDERED",
-	"BAD_LENGTH",  "BAD_USED", "BAD_ADDRESS",   "BAD_DATA",
-	"BAD_CONTENT", "STUCK",	   "STUCK_IN_CALL", "STOPPED",
+	"LOST",		 "REPEATED",	"USED_TWICE",  "REORDERED",
+	"BAD_LENGTH",	 "BAD_USED",	"BAD_ADDRESS", "BAD_DATA",
+	"BAD_CONTENT",	 "BAD_PAYLOAD", "BAD_ANSWER",  "STUCK",
+	"STUCK_IN_CALL", "STOPPED",
 };
 static enum fault fault = NONE;
 
@@ -61,8 +64,13 @@ int add_inbuf(unsigned len, void *buf, void *data)
 		added++;
 		return 0;
 	}
-	if (whole_add_inbuf(len, buf, data))
+	if (fault == BAD_PAYLOAD && added == AT)
+		((char *)buf)[len - 1] ^= 1;
+	if (whole_add_inbuf(len, buf, data)) {
+		if (fault == BAD_PAYLOAD && added == AT)
+			((char *)buf)[len - 1] ^= 1;
 		return -1;
+	}
 	added++;
 	return 0;
 }
@@ -82,6 +90,8 @@ void *get_buf(unsigned *lenp, void **bufp)
 	if (got++ == AT) {
 		if (fault == BAD_USED)
 			++*lenp;
+		if (fault == BAD_ANSWER)
+			((char *)buf)[len] ^= 1;
 		if (fault == BAD_DATA)
 			return (char *)data + 1;
 	}
@@ -111,6 +121,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 {
 	static uint64_t used;
 	static void *last, *kept;
+	void *const asked = *bufp;
 
 	if (fault == STUCK && used == AT)
 		return false;
@@ -122,6 +133,7 @@ bool use_buf(unsigned *lenp, void **bufp)
 		be_stopped();
 	if (used == AT && fault == REORDERED) {
 		kept = *bufp;
+		*bufp = asked;
 		while (!whole_use_buf(lenp, bufp))
 			;
 	} else if (used == AT + 1 && fault == REORDERED) {

@@ -71,10 +71,26 @@ static bool add(void)
 	return false;
 }
 
+/* Every other buffer is worked on, once, before the guest can have it back. */
+static bool works;
+static unsigned worked;
+
+void host_works(void *buf)
+{
+	worked++;
+	if (buf != (ring_info.addresses ? buf_of(used) : NULL))
+		wrong("give_host lets the host work on another buffer");
+	if (ring_info.completes && got == used && !CALL(used_empty))
+		wrong("the host works on a buffer that is complete");
+}
+
 static bool use(void)
 {
 	unsigned len;
-	void *buf;
+	void *buf = works ? &works : NULL;
+
+	worked = 0;
+	works = !works;
 
 	if (ring_info.batches)
 		CALL(used_empty); /* what the guest held back is due now */
@@ -84,6 +100,8 @@ static bool use(void)
 	if (!CALL(use_buf, &len, &buf)) {
 		if (used != added)
 			wrong("use_buf finds nothing");
+		if (worked)
+			wrong("use_buf lets the host work on nothing");
 		return false;
 	}
 	if (used == added) {
@@ -92,6 +110,8 @@ static bool use(void)
 	}
 	if (buf != buf_of(used))
 		wrong("use_buf gives another buffer");
+	if (worked == works)
+		wrong("use_buf lets the host work on it %u times", worked);
 	if (ring_info.max_len && len != len_of(used))
 		wrong("use_buf gives length %u, not %u", len, len_of(used));
 	used++;

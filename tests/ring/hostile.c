@@ -84,7 +84,7 @@ static void act(int side)
 {
 	static char buf[64];
 	unsigned len;
-	void *p;
+	void *p = NULL;
 
 	switch (any() % 8) {
 	case 0:
