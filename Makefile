@@ -10,7 +10,8 @@ Q = $(if $(filter 1,$(V)),,@)
 
 # A layout is a .c file at the top; a tool is one in tools/, or a folder of them.
 # lib/ knows no ring, harness/ is what a layout is linked with.
-LAYOUTS := $(filter-out main,$(basename $(wildcard *.c)))
+known_layouts := $(filter-out main,$(basename $(wildcard *.c)))
+LAYOUTS := $(known_layouts)
 TOOLS := $(sort $(basename $(notdir $(wildcard tools/*.c))) \
 	$(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/*.c)))))
 objects = $(patsubst %.c,build/%.o,$(wildcard $(1)))
@@ -62,14 +63,15 @@ build/%.o: %.c build/buildinfo.h
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) $< -o $@
 
-$(LAYOUTS): %: build/%.o $(HARNESS)
+$(known_layouts): %: build/%.o $(HARNESS)
 $(foreach tool,$(TOOLS),$(eval $(tool): \
 	$(call objects,tools/$(tool).c tools/$(tool)/*.c)))
 $(TOOLS): $(LIB)
-$(LAYOUTS) $(TOOLS):
+$(known_layouts) $(TOOLS):
 	$(Q)$(LINK) $^ -o $@ -lm
 
-bench: all
+# What the others are held against is built, whatever LAYOUTS says.
+bench: all ring noring
 	@scripts/bench $(LAYOUTS)
 
 bench-scale: all
@@ -77,6 +79,9 @@ bench-scale: all
 
 bench-latency: all
 	@scripts/bench-latency build/bench-latency $(LAYOUTS)
+
+bench-payload: all noring
+	@scripts/bench-payload build/bench-payload $(LAYOUTS)
 
 claims: all
 	@scripts/claims
@@ -213,6 +218,7 @@ help:
 	@echo 'make bench          time every layout on a pair of CPUs'
 	@echo 'make bench-scale    ns per buffer over size, batch, work, ...'
 	@echo 'make bench-latency  how long one buffer takes, by load'
+	@echo 'make bench-payload  ns per buffer over the bytes in it'
 	@echo 'make claims         published results beside this machine'"'"'s'
 	@echo 'make check          run every test; TESTS="tests/..." runs some'
 	@echo 'make check-long     the tests that take many minutes'
@@ -226,9 +232,10 @@ help:
 	@echo $(call quote,CC=$(CC) CFLAGS="$(CFLAGS)" LTO=$(LTO); V=1 shows the commands)
 
 clean:
-	rm -rf build $(LAYOUTS) $(TOOLS)
+	rm -rf build $(known_layouts) $(TOOLS)
 
-.PHONY: all bench bench-latency bench-scale claims check check-arch check-long \
-	check-programs clean help install lint mutants prove soak
+.PHONY: all bench bench-latency bench-payload bench-scale claims check \
+	check-arch check-long check-programs clean help install lint mutants prove \
+	soak
 .DELETE_ON_ERROR:
 -include $(shell find build -name '*.d' 2>/dev/null)
