@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,15 +152,17 @@ unsigned cpu_list(const char *option, const char *text, int *cpus,
 	unsigned nr = 0;
 
 	while (at && (*at || at == text)) {
-		int first, last;
+		struct cpu_range range;
 
-		at = cpulist_next(at, &first, &last);
+		at = cpulist_next(at, &range);
 		if (!at)
 			die(EXIT_USAGE,
 			    "--%s: '%s' is not a list of CPUs, like "
 			    "0,2-5",
 			    option, text);
-		for (int cpu = first; cpu <= last; cpu++) {
+		/* the last may be the largest there is */
+		for (int64_t cpu = range.first; cpu <= range.last;
+		     cpu += range.step) {
 			require_cpu(option, cpu);
 			if (nr == most)
 				die(EXIT_USAGE,

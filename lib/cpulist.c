@@ -6,7 +6,7 @@
 
 #include "cpulist.h"
 
-/* A CPU's number, at most INT_MAX, or -1; *end is what comes after it. */
+/* A CPU's number, or -1; *end is what comes after it. */
 static int number(const char *text, char **end)
 {
 	long cpu = -1;
@@ -14,34 +14,37 @@ static int number(const char *text, char **end)
 	*end = (char *)text;
 	if (isdigit((unsigned char)*text))
 		cpu = strtol(text, end, 10);
-	return cpu > INT_MAX ? INT_MAX : cpu;
+	return cpu > INT_MAX ? -1 : cpu;
 }
 
-const char *cpulist_next(const char *list, int *first, int *last)
+const char *cpulist_next(const char *list, struct cpu_range *range)
 {
 	char *end;
-	int from = number(list, &end), to = from;
+	int from = number(list, &end), to = from, step = 1;
 
-	if (*end == '-')
+	if (*end == '-') {
 		to = number(end + 1, &end);
-	if (from < 0 || to < from || (*end && *end != ','))
+		if (*end == ':')
+			step = number(end + 1, &end);
+	}
+	if (from < 0 || to < from || step < 1 || (*end && *end != ','))
 		return NULL;
 	if (*end == ',' && !isdigit((unsigned char)end[1]))
 		return NULL;
-	*first = from;
-	*last = to;
+	*range = (struct cpu_range){ from, to, step };
 	return *end == ',' ? end + 1 : "";
 }
 
 bool cpulist_has(const char *list, int cpu)
 {
-	int first, last;
+	struct cpu_range range;
 
 	while (*list) {
-		list = cpulist_next(list, &first, &last);
+		list = cpulist_next(list, &range);
 		if (!list)
 			break;
-		if (cpu >= first && cpu <= last)
+		if (cpu >= range.first && cpu <= range.last &&
+		    (cpu - range.first) % range.step == 0)
 			return true;
 	}
 	return false;

@@ -67,12 +67,12 @@ static size_t nr_pairs;
 static void check_allowed(void)
 {
 	const char *list = allowed;
-	int first, last = 0;
+	struct cpu_range range = { 0 };
 
 	do
-		list = cpulist_next(list, &first, &last);
-	while (list && *list && last <= MAX_NUMBER);
-	if (!list || last > MAX_NUMBER)
+		list = cpulist_next(list, &range);
+	while (list && *list && range.last <= MAX_NUMBER);
+	if (!list || range.last > MAX_NUMBER)
 		die(EXIT_USAGE,
 		    "--allowed: '%s' is no list of CPUs: give one "
 		    "like 0,2-5",

@@ -118,12 +118,12 @@ static void add_cpu(int nr)
 static void each_range(const char *list,
 		       void (*apply)(int first, int last, int arg), int arg)
 {
-	int first, last;
+	struct cpu_range range;
 
 	while (list && *list) {
-		list = cpulist_next(list, &first, &last);
+		list = cpulist_next(list, &range);
 		if (list)
-			apply(first, last, arg);
+			apply(range.first, range.last, arg);
 	}
 }
 
