@@ -14,6 +14,7 @@
 #include "harness/latency.h"
 #include "harness/payload.h"
 #include "harness/phases.h"
+#include "harness/queues.h"
 #include "lib/program.h"
 #include "harness/report.h"
 #include "harness/side.h"
@@ -328,7 +329,7 @@ static struct crew both __cache_aligned;
 
 static void start(struct side *me)
 {
-	crew_meet(&both);
+	crew_meet(config.queues > 1 ? queues_crew() : &both);
 	me->start_ns = now_ns();
 	WRITE_ONCE(me->where, RUNNING);
 }
@@ -376,7 +377,7 @@ static void run_side(void *thread)
 	((void (*)(void))thread)();
 }
 
-static void run_once(void)
+static struct sample run_once(void)
 {
 	both = (struct crew){ .size = 2, .crowded = config.one_cpu };
 	phases_start();
@@ -396,23 +397,34 @@ static void run_once(void)
 		guest.end_ns = host.end_ns;
 	if (config.latency)
 		latency_end(guest.end_ns - guest.start_ns);
-	report_sample(&(struct sample){
+	free_all();
+	return (struct sample){
 		.elapsed_ns = guest.end_ns - guest.start_ns,
 		.kicks = guest.sent,
 		.calls = host.sent,
 		.guest_spurious = guest.spurious,
 		.host_spurious = host.spurious,
-	});
-	phases_write();
-	free_all();
+	};
 }
 
 int main(int argc, char **argv)
 {
 	config_init(argc, argv);
+	if (config.queues > 1)
+		queues_start(run_once);
 	report_start();
-	for (uint32_t i = 0; i < config.repeat; i++)
-		run_once();
+	for (uint32_t i = 0; i < config.repeat; i++) {
+		struct sample sample;
+
+		if (config.queues > 1) {
+			queues_run();
+			continue;
+		}
+		sample = run_once();
+		report_sample(&sample);
+		phases_write();
+	}
+	queues_end();
 	conclude();
 	return EXIT_DONE;
 }

@@ -22,24 +22,26 @@ struct config config = {
 	.exit_cycles = 500,
 	.repeat = 1,
 	.timeout_s = 10,
-	.guest_cpu = -1,
-	.host_cpu = -1,
+	.queues = 1,
 	.relax = true,
 	.exit = true,
 	.poll_first = true,
 };
 
-static const char *arrivals, *phases, *histogram;
+static const char *arrivals, *phases, *histogram, *guest_list, *host_list;
 static enum { BOTH, TO_HOST, TO_GUEST, NOT_SAID } payload_to = NOT_SAID;
+
+#define MAX_QUEUES 256
+static int guest_cpus[MAX_QUEUES], host_cpus[MAX_QUEUES];
 
 /* Half a second at 2 GHz: far less than what the watchdog takes for a hang. */
 #define MAX_BURN 1000000000
 
 static const struct opt opts[] = {
 	{ "guest-affinity", "CPU", "pin the guest to this CPU (not pinned)",
-	  OPT_INT, &config.guest_cpu, 0, INT32_MAX },
+	  OPT_TEXT, &guest_list, 0, 0 },
 	{ "host-affinity", "CPU", "pin the host to this CPU (not pinned)",
-	  OPT_INT, &config.host_cpu, 0, INT32_MAX },
+	  OPT_TEXT, &host_list, 0, 0 },
 	{ "ring-size", "N", "entries in the ring (256)", OPT_U32,
 	  &config.ring_size, 1, UINT32_MAX },
 	{ "run-cycles", "N", "buffers in a run (10000000)", OPT_U64,
@@ -74,6 +76,8 @@ static const struct opt opts[] = {
 	{ "hold", "N", NULL, OPT_U32, &config.backoff, 0, MAX_BURN },
 	{ "repeat", "N", "runs, each on fresh memory (1)", OPT_U32,
 	  &config.repeat, 1, 1000000 },
+	{ "queues", "N", "rings at once, for lists of CPUs like 0,2-5 (1)",
+	  OPT_U32, &config.queues, 1, MAX_QUEUES },
 	{ "verify", NULL, "check that each buffer arrives whole and in order",
 	  OPT_SET, &config.verify, 0, 0 },
 	{ "timeout", "SECONDS",
@@ -225,6 +229,54 @@ static void open_outputs(void)
 	config.histogram = output_open("histogram", histogram);
 }
 
+static void read_cpus(const char *option, const char *list,
+		      int cpus[MAX_QUEUES])
+{
+	unsigned n = cpu_list(option, list, cpus, MAX_QUEUES);
+
+	if (n && n != config.queues)
+		die(EXIT_USAGE,
+		    "--%s: '%s' is %u CPU%s, for %u queue%s: give one for each "
+		    "(--queues)",
+		    option, list, n, n == 1 ? "" : "s", config.queues,
+		    config.queues == 1 ? "" : "s");
+	while (n < config.queues)
+		cpus[n++] = -1;
+}
+
+static void check_queues(void)
+{
+	int all[2 * MAX_QUEUES];
+
+	read_cpus("guest-affinity", guest_list, guest_cpus);
+	read_cpus("host-affinity", host_list, host_cpus);
+	config_queue(0);
+	for (uint32_t i = 0; i < config.queues; i++) {
+		all[2 * i] = guest_cpus[i];
+		all[2 * i + 1] = host_cpus[i];
+	}
+	config.one_cpu = crew_crowded(all, 2 * config.queues);
+	if (config.one_cpu && !config.sleep)
+		warn(config.queues == 1 ?
+			     "guest and host share one CPU: a thread that waits "
+			     "yields it to the other; take two CPUs, or "
+			     "--sleep, to measure the ring" :
+			     "some threads share a CPU: one that waits yields "
+			     "it to the others; take two CPUs for each queue, "
+			     "or --sleep, to measure the rings");
+	if (config.queues > 1 && (phases || histogram))
+		die(EXIT_USAGE,
+		    "--%s: with --queues each queue would have its own; leave "
+		    "one of the two out",
+		    phases ? "phases" : "histogram");
+}
+
+void config_queue(uint32_t queue)
+{
+	config.guest_cpu = guest_cpus[queue];
+	config.host_cpu = host_cpus[queue];
+}
+
 void config_init(int argc, char **argv)
 {
 	config.format = format_default();
@@ -243,16 +295,8 @@ void config_init(int argc, char **argv)
 	if (config.verify && !ring_info.addresses)
 		die(EXIT_CANNOT, "--verify: %s moves no buffers; leave it out",
 		    ring_info.name);
-	require_cpu("guest-affinity", config.guest_cpu);
-	require_cpu("host-affinity", config.host_cpu);
+	check_queues();
 	if (config.latency)
 		ticks_choose();
 	open_outputs();
-
-	config.one_cpu =
-		crew_crowded((int[]){ config.guest_cpu, config.host_cpu }, 2);
-	if (config.one_cpu && !config.sleep)
-		warn("guest and host share one CPU: a thread that waits yields "
-		     "it to the other; take two CPUs, or --sleep, to measure "
-		     "the ring");
 }

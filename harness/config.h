@@ -24,7 +24,8 @@ extern struct config {
 	uint32_t exit_cycles;
 	uint32_t repeat;
 	uint32_t timeout_s;	 /* 0: never */
-	int guest_cpu, host_cpu; /* -1: not pinned */
+	uint32_t queues;	 /* at once; each has a process */
+	int guest_cpu, host_cpu; /* -1: not pinned; see config_queue() */
 	int format;
 	FILE *phases;	 /* NULL: not asked for */
 	FILE *histogram; /* likewise */
@@ -46,5 +47,8 @@ ASSERT_APART(struct config);
  * for what this machine or this layout cannot do.
  */
 void config_init(int argc, char **argv);
+
+/* From here on config has the CPUs of that queue; 0 is what it begins with. */
+void config_queue(uint32_t queue);
 
 #endif

@@ -25,7 +25,7 @@ static void check_memory(void)
 	uint64_t bytes;
 
 	if (__builtin_mul_overflow(config.pool, payload_stride(), &bytes) ||
-	    bytes > left)
+	    bytes > left / config.queues)
 		die(EXIT_FAILED,
 		    "--pool: %" PRIu64 " buffers of %" PRIu64
 		    " bytes are more than the memory that is free here, %.1f "

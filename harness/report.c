@@ -11,25 +11,31 @@
 #include "lib/record.h"
 #include "main.h"
 #include "payload.h"
+#include "queues.h"
 #include "report.h"
 
 static struct sample sample;
 static uint32_t nr;
-static double ns_per_buffer;
+static uint64_t buffers;
+static double ns_per_buffer, buffers_per_s;
 static const char *mode;
 static double rate_offered;
 static const char *arrivals_text;   /* NULL: a closed loop */
 static struct latency_result shown; /* NAN: not measured */
-static const char *payload_to;	    /* NULL: no payload */
-static uint64_t pool;		    /* UINT64_MAX: likewise */
-static double gb_per_s;		    /* NAN: likewise */
+static const struct latency_result not_measured = { NAN, NAN, NAN, NAN, NAN,
+						    NAN, NAN, NAN, NAN };
+static const char *payload_to; /* NULL: no payload */
+static uint64_t pool;	       /* UINT64_MAX: likewise */
+static double gb_per_s;	       /* NAN: likewise */
+static const char *queue_text; /* NULL: there is one only */
+static bool all_queues;	       /* the row is of them together */
 
 static const struct field fields[] = {
 	{ "layout", "-", FIELD_WORD, &ring_info.name },
 	{ "guest_cpu", "-", FIELD_CPU, &config.guest_cpu },
 	{ "host_cpu", "-", FIELD_CPU, &config.host_cpu },
 	{ "ring_size", "entries", FIELD_U32, &config.ring_size },
-	{ "run_cycles", "buffers", FIELD_U64, &config.run_cycles },
+	{ "run_cycles", "buffers", FIELD_U64, &buffers },
 	{ "batch", "buffers", FIELD_U32, &config.batch },
 	{ "outstanding", "buffers", FIELD_U64, &config.outstanding },
 	{ "param", "-", FIELD_U32, &config.param },
@@ -61,6 +67,9 @@ static const struct field fields[] = {
 	{ "payload_to", "-", FIELD_WORD, &payload_to },
 	{ "pool", "buffers", FIELD_U64, &pool },
 	{ "gb_per_s", "GB/s", FIELD_FIXED + 3, &gb_per_s },
+	{ "queues", "-", FIELD_U32, &config.queues },
+	{ "queue", "-", FIELD_WORD, &queue_text },
+	{ "buffers_per_s", "buffers/s", FIELD_FIXED, &buffers_per_s },
 	CONTEXT_FIELDS,
 	{ .name = NULL }
 };
@@ -133,9 +142,18 @@ static void human_payload(void)
 
 static void human(void)
 {
-	printf("%s: %" PRIu64 " buffers in %.4f s, %.2f ns/buffer (%s)",
-	       ring_info.name, config.run_cycles, sample.elapsed_ns / 1e9,
-	       ns_per_buffer, cpus_text(config.guest_cpu, config.host_cpu));
+	printf("%s: ", ring_info.name);
+	if (all_queues)
+		printf("all %" PRIu32 " queues: ", config.queues);
+	else if (queue_text)
+		printf("queue %s: ", queue_text);
+	printf("%" PRIu64 " buffers in %.4f s, ", buffers,
+	       sample.elapsed_ns / 1e9);
+	if (all_queues)
+		printf("%.0f buffers/s", buffers_per_s);
+	else
+		printf("%.2f ns/buffer (%s)", ns_per_buffer,
+		       cpus_text(config.guest_cpu, config.host_cpu));
 	if (config.sleep)
 		printf(", %" PRIu64 " kicks, %" PRIu64 " calls", sample.kicks,
 		       sample.calls);
@@ -144,7 +162,7 @@ static void human(void)
 	putchar('\n');
 	if (config.payload)
 		human_payload();
-	if (config.latency)
+	if (config.latency && !all_queues)
 		human_latency(stdout);
 }
 
@@ -153,6 +171,7 @@ static void last_words(void)
 {
 	const uint64_t n = config.latency ? latency_cut() : 0;
 
+	queues_kill();
 	if (n && !config.quiet) {
 		FILE *to = config.format == FORMAT_HUMAN ? stdout : stderr;
 
@@ -188,24 +207,70 @@ void report_start(void)
 					"both";
 	pool = config.payload ? config.pool : UINT64_MAX;
 	rate_offered = config.rate ? config.rate : NAN;
-	shown = (struct latency_result){ NAN, NAN, NAN, NAN, NAN,
-					 NAN, NAN, NAN, NAN };
+	shown = not_measured;
 	if (!config.quiet)
 		record_start(config.format, &record);
 	at_end(last_words);
 }
 
-void report_sample(const struct sample *s)
+/* Of @n buffers, which pass at @per_s; NAN: as they did in the sample. */
+static void row(const struct sample *s, uint64_t n, double per_s)
 {
 	sample = *s;
-	ns_per_buffer = (double)s->elapsed_ns / config.run_cycles;
-	gb_per_s = config.payload ?
-			   (config.to_host + config.to_guest) *
-				   (double)config.payload / ns_per_buffer :
-			   NAN;
-	if (config.latency)
-		shown = latency_result;
+	buffers = n;
+	ns_per_buffer = (double)s->elapsed_ns / n;
+	buffers_per_s = isnan(per_s) ? 1e9 / ns_per_buffer : per_s;
+	gb_per_s = config.payload ? (config.to_host + config.to_guest) *
+					    (double)config.payload *
+					    buffers_per_s / 1e9 :
+				    NAN;
 	if (!config.quiet)
 		record_row();
+}
+
+void report_sample(const struct sample *s)
+{
+	if (config.latency)
+		shown = latency_result;
+	row(s, config.run_cycles, NAN);
+	nr++;
+}
+
+static struct sample sum;
+static double sum_per_s;
+
+void report_queue(uint32_t queue, const struct sample *s)
+{
+	static char text[16];
+
+	if (s->elapsed_ns > sum.elapsed_ns)
+		sum.elapsed_ns = s->elapsed_ns;
+	sum.kicks += s->kicks;
+	sum.calls += s->calls;
+	sum.guest_spurious += s->guest_spurious;
+	sum.host_spurious += s->host_spurious;
+	sum_per_s += config.run_cycles * 1e9 / s->elapsed_ns;
+
+	config_queue(queue);
+	snprintf(text, sizeof(text), "%" PRIu32, queue);
+	queue_text = text;
+	if (config.latency)
+		shown = latency_result;
+	row(s, config.run_cycles, NAN);
+}
+
+void report_all_queues(void)
+{
+	config.guest_cpu = config.host_cpu = -1;
+	shown = not_measured;
+	queue_text = "all";
+	all_queues = true;
+	if (config.rate)
+		rate_offered = (double)config.rate * config.queues;
+	row(&sum, config.run_cycles * config.queues, sum_per_s);
+	rate_offered = config.rate ? config.rate : NAN;
+	all_queues = false;
+	sum = (struct sample){ 0 };
+	sum_per_s = 0;
 	nr++;
 }

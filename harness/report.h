@@ -21,4 +21,11 @@ void report_start(void);
 /* The sample is on stdout when this returns, unless JSON waits for the end. */
 void report_sample(const struct sample *sample);
 
+/*
+ * The same, of queue number @queue, with what it has in latency_result; and then of
+ * all that were reported since the last such call, together.
+ */
+void report_queue(uint32_t queue, const struct sample *sample);
+void report_all_queues(void);
+
 #endif

@@ -11,6 +11,7 @@
 #include "lib/crew.h"
 #include "main.h"
 #include "lib/program.h"
+#include "queues.h"
 #include "side.h"
 
 void side_open(struct side *side)
@@ -92,13 +93,15 @@ void watch_start(const struct side *guest, const struct side *host)
 void watch(void)
 {
 	const struct side *guest = watched.guest, *host = watched.host;
-	uint64_t progress = READ_ONCE(guest->added) +
-			    READ_ONCE(guest->finished) +
-			    READ_ONCE(host->finished);
+	const uint64_t progress = READ_ONCE(guest->added) +
+				  READ_ONCE(guest->finished) +
+				  READ_ONCE(host->finished);
+
+	queues_beat();
 
 	/* with --rate nothing need be under way, for as long as nothing is due */
 	if (progress != watched.progress ||
-	    READ_ONCE(guest->where) == STARTING || /* touching memory */
+	    READ_ONCE(guest->where) == STARTING || /* or others are */
 	    (config.rate &&
 	     READ_ONCE(guest->added) == READ_ONCE(guest->finished) &&
 	     READ_ONCE(guest->added)))

@@ -145,7 +145,8 @@ static bool is_option(const struct row *head, unsigned column)
 					       "ns_per_buffer", NULL };
 	static const char *const newer[] = {
 		"rate_offered", "backoff",  "guest_work", "host_work",
-		"exit_cycles",	"arrivals", NULL
+		"exit_cycles",	"arrivals", "payload",	  "payload_to",
+		"pool",		"queues",   NULL
 	};
 
 	for (unsigned i = 5; i <= column; i++)

@@ -156,6 +156,24 @@ void report_sample(const struct sample *sample)
 	(void)sample;
 }
 
+void queues_start(struct sample (*run)(void))
+{
+	(void)run;
+}
+
+void queues_run(void)
+{
+}
+
+void queues_end(void)
+{
+}
+
+struct crew *queues_crew(void)
+{
+	return NULL;
+}
+
 void config_init(int argc, char **argv)
 {
 	(void)argc;
@@ -369,6 +387,7 @@ static bool run_mode(const struct mode *mode)
 		.sleep = mode->sleep,
 		.poll_first = mode->poll_first,
 		.relax = true,
+		.queues = 1,
 		.verify = true,
 		.payload = 1,
 	};

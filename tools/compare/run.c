@@ -185,9 +185,55 @@ static unsigned cut(char *line, char *fields[64])
 	return n;
 }
 
+/* Which of @count fields has that name; 0: none, as the first one is schema. */
+static unsigned column_of(char *const *fields, unsigned count, const char *name)
+{
+	unsigned at = count - 1;
+
+	while (at && strcmp(fields[at], name))
+		at--;
+	return at;
+}
+
+/* The number in a row that is to be compared; ends the comparison if it is none. */
+static double figure(const struct command *c, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (!*text)
+		command_failed(c,
+			       "did not measure %s: give it the option that "
+			       "does",
+			       options.column);
+	if (end == text && options.metric_fixed)
+		die(EXIT_USAGE,
+		    "--metric: %s is no number: '%s'; give another column",
+		    options.column, text);
+	if (!*end && value == 0 && options.metric_fixed)
+		command_failed(c, "%s is 0, and nothing has a ratio to 0",
+			       options.column);
+	if (*end || !isfinite(value) || value <= 0)
+		command_failed(c, "printed nonsense: %s '%s'", options.column,
+			       text);
+	return value;
+}
+
+struct figures {
+	double *value;
+	size_t n;
+};
+
+static void add_figure(struct figures *to, double value)
+{
+	to->value = more(to->value, (to->n + 1) * sizeof(*to->value));
+	to->value[to->n++] = value;
+}
+
 /*
  * Looks for ringtest rows in what the command wrote, and passes over all else:
- * others may print around them. False: there was not even a header.
+ * others may print around them. Of several queues the row of all counts, or, where
+ * that has no such figure, each. False: there was not even a header.
  */
 static bool read_rows(const struct command *c, double *value)
 {
@@ -195,10 +241,9 @@ static bool read_rows(const struct command *c, double *value)
 	/* without ns_per_buffer, so only for another column */
 	static const char tool[] = "schema,tool,guest_cpu,host_cpu,";
 	char *text = read_output(captured[0], MAX_OUTPUT), *rest = text, *line;
-	char *fields[64], *end;
-	unsigned columns = 0, count, at = 0;
-	double *values = NULL;
-	size_t n = 0;
+	char *fields[64];
+	unsigned columns = 0, count, at = 0, queue = 0;
+	struct figures whole = { 0 }, parts = { 0 }, *rows;
 
 	while ((line = strsep(&rest, "\n"))) {
 		bool header = !strncmp(line, ring, strlen(ring)) ||
@@ -211,9 +256,8 @@ static bool read_rows(const struct command *c, double *value)
 		count = cut(line, fields);
 		if (header) {
 			columns = count;
-			for (at = count - 1; at; at--)
-				if (!strcmp(fields[at], options.column))
-					break;
+			at = column_of(fields, count, options.column);
+			queue = column_of(fields, count, "queue");
 			if (!at && options.metric_fixed)
 				die(EXIT_USAGE,
 				    "--metric: %s is no column of the rows that "
@@ -224,39 +268,29 @@ static bool read_rows(const struct command *c, double *value)
 				command_failed(c, "printed a ringtest header "
 						  "without ns_per_buffer");
 		} else if (count == columns) {
-			values = more(values, (n + 1) * sizeof(*values));
-			values[n] = strtod(fields[at], &end);
-			if (!*fields[at])
-				command_failed(c,
-					       "did not measure %s: give it "
-					       "the option that does",
-					       options.column);
-			if (end == fields[at] && options.metric_fixed)
-				die(EXIT_USAGE,
-				    "--metric: %s is no number: '%s'; give "
-				    "another column",
-				    options.column, fields[at]);
-			if (!*end && values[n] == 0 && options.metric_fixed)
-				command_failed(c,
-					       "%s is 0, and nothing has a "
-					       "ratio to 0",
-					       options.column);
-			if (*end || !isfinite(values[n]) || values[n] <= 0)
-				command_failed(c, "printed nonsense: %s '%s'",
-					       options.column, fields[at]);
-			n++;
-			machine_pair(fields[2], fields[3]);
+			bool all = queue && !strcmp(fields[queue], "all");
+
+			if (all && !*fields[at])
+				continue;
+			rows = all || !queue || !*fields[queue] ? &whole :
+								  &parts;
+			add_figure(rows, figure(c, fields[at]));
+			if (!all) /* which has no pair of its own */
+				machine_pair(fields[2], fields[3]);
 		}
 	}
 	free(text);
-	if (columns && !n)
+	rows = whole.n ? &whole : &parts;
+	if (columns && !rows->n)
 		command_failed(c, "printed a ringtest header, but no row");
-	if (n) {
-		sort_values(values, n);
-		*value = median_of(values, n);
+	if (rows->n) {
+		sort_values(rows->value, rows->n);
+		*value = median_of(rows->value, rows->n);
 	}
-	free(values);
-	return n;
+	count = rows->n;
+	free(whole.value);
+	free(parts.value);
+	return count;
 }
 
 bool measure(const struct command *c, struct run *run)
