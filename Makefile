@@ -209,7 +209,7 @@ install: all
 		$(call quote,$(root)/bin) $(call quote,$(root)/share/man/man1)
 	install $(LAYOUTS) $(TOOLS) run-on-all.sh $(wildcard tools/plot-*) \
 		-- $(call quote,$(root)/libexec/ringtest)
-	install -m 644 tools/lib.sh -- $(call quote,$(root)/libexec/ringtest)
+	install -m 644 tools/lib.sh tools/together -- $(call quote,$(root)/libexec/ringtest)
 	install tools/ringtest -- $(call quote,$(root)/bin)
 	install -m 644 man/*.1 -- $(call quote,$(root)/share/man/man1)
 

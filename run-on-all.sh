@@ -31,6 +31,9 @@ that command's status. COMMAND may begin with others: perf stat -- ./ring
   --resume         skip the runs that the --csv FILE has already
   --metric COLUMN  of the rows, in the matrix and the picture, in place of
                    ns_per_buffer: latency_p99_ns, say
+  --together       what does a neighbour cost? COMMAND on each pair of a class
+                   alone, and on as many as have no CPU in common at once; a
+                   table of both (BENCH_ROUNDS runs of each, 5)
   --plot FILE.svg  draw it as a heat map (with gnuplot)
   --help           print this
 
@@ -46,7 +49,7 @@ tools=$(dirname "$(readlink -f "$0")")
 . "$tools/lib.sh"
 
 list='' all_pairs='' classes='' seed='' allowed='' sysroot='' csv='' resume=''
-plot='' metric='' sleep=''
+plot='' metric='' sleep='' together=''
 while [ $# -gt 0 ]; do
 	option=${1%%=*} value=${1#*=}
 	case $1 in
@@ -67,6 +70,7 @@ while [ $# -gt 0 ]; do
 	--all-pairs) all_pairs=$option ;;
 	--classes) classes=$option ;;
 	--resume) resume=$option ;;
+	--together) together=$option ;;
 	--allowed) allowed=$option=$value ;;
 	--shuffle) seed=$option=$value ;;
 	--sysroot) sysroot=$option=$value ;;
@@ -103,6 +107,10 @@ done
 	fail 2 "--resume: nothing says which runs are done: add --csv FILE"
 [ -z "$plot" ] || [ -w "$(dirname "$plot")" ] ||
 	fail 2 "--plot: cannot write $plot: give another FILE.svg"
+[ -z "$together" ] || for word in $all_pairs $classes $resume ${csv:+--csv} \
+	${plot:+--plot}; do
+	fail 2 "--together: it has pairs and a table of its own: leave out $word"
+done
 for word in "$@"; do
 	case $word in
 	--s | --sl | --sle | --slee | --sleep) sleep=--sleep ;;
@@ -120,6 +128,13 @@ tool() {
 	"$program" --as "$self" "$@"
 }
 
+if [ "$together" ]; then
+	pairs=$(tool pairs --all-pairs ${sleep:+"$sleep"} ${seed:+"$seed"} \
+		${allowed:+"$allowed"} ${sysroot:+"$sysroot"}) || exit
+	printf '%s\n' "$pairs" | sh "$tools/together" --as "$self" ${list:+"$list"} \
+		${metric:+--metric "$metric"} -- "$@"
+	exit
+fi
 runs=$(tool pairs --unpinned ${all_pairs:+"$all_pairs"} ${sleep:+"$sleep"} \
 	${classes:+"$classes"} ${seed:+"$seed"} ${allowed:+"$allowed"} \
 	${sysroot:+"$sysroot"}) || exit
