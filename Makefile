@@ -71,8 +71,8 @@ $(known_layouts) $(TOOLS):
 	$(Q)$(LINK) $^ -o $@ -lm
 
 # What the others are held against is built, whatever LAYOUTS says.
-bench: all ring noring
-	@scripts/bench $(LAYOUTS)
+bench: all ring noring $(if $(filter 1,$(PEERS)),peers)
+	@scripts/bench $(LAYOUTS) $(if $(filter 1,$(PEERS)),-- $(peer_programs))
 
 bench-scale: all
 	@scripts/bench-scale build/bench-scale $(LAYOUTS)
@@ -195,6 +195,8 @@ ARCHS ?= aarch64 s390x riscv64 ppc64le i386
 check-arch:
 	@ARCHS="$(ARCHS)" LIMIT=1800 tests/run devtools/arch
 
+-include peers/rules.mk
+
 # ---- The rest ----
 
 # Any name will do but one with a colon, which would cut PATH in two.
@@ -219,6 +221,7 @@ help:
 	@echo 'make bench-scale    ns per buffer over size, batch, work, ...'
 	@echo 'make bench-latency  how long one buffer takes, by load'
 	@echo 'make bench-payload  ns per buffer over the bytes in it'
+	@echo 'make peers          other libraries; then make bench PEERS=1 has them, too'
 	@echo 'make claims         published results beside this machine'"'"'s'
 	@echo 'make check          run every test; TESTS="tests/..." runs some'
 	@echo 'make check-long     the tests that take many minutes'

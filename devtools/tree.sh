@@ -6,14 +6,14 @@
 # c_files: all of ours, headers and what is included once, too
 c_files() {
 	printf '%s\n' *.[ch]
-	find harness lib tests tools virtio -name '*.[ch]' -o -name '*.inc' |
-		sort
+	find harness lib peers tests tools virtio -name '*.[ch]' -o \
+		-name '*.inc' -o -name '*.cpp' | sort
 }
 
 # sh_files: every shell script
 sh_files() {
 	ls .ci/run run-on-all.sh tests/run tests/*.sh tests/*.test tools/*.sh \
-		tools/plot-* tools/ringtest
+		tools/plot-* tools/ringtest tools/together
 	printf '%s\n' devtools/* scripts/* | grep -v '\.known$'
 }
 
@@ -21,7 +21,7 @@ sh_files() {
 copy_tree() {
 	mkdir -p "$1" || return
 	for part in ./*.[ch] Makefile run-on-all.sh devtools harness lib man \
-		scripts tests tools virtio; do
+		peers scripts tests tools virtio; do
 		[ ! -e "$part" ] || cp -R "$part" "$1" || return
 	done
 }
