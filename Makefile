@@ -37,10 +37,10 @@ $(warning $(CC) cannot link with LTO here (clang wants the package lld): \
 endif
 endif
 
-FLAGS = -std=gnu11 $(CFLAGS) -Wall -Wextra $(firstword $(lto)) -pthread
+flags = -std=gnu11 $(CFLAGS) -Wall -Wextra $(firstword $(lto)) -pthread
 # A layout is called what its file is.
-COMPILE = $(CC) $(FLAGS) $(CPPFLAGS) -DRING_NAME='"$(*F)"' -I. -MMD -MP -c
-LINK = $(CC) $(FLAGS) $(wordlist 2,9,$(lto)) -Wl,--as-needed $(LDFLAGS)
+COMPILE = $(CC) $(flags) $(CPPFLAGS) -DRING_NAME='"$(*F)"' -I. -MMD -MP -c
+LINK = $(CC) $(flags) $(wordlist 2,9,$(lto)) -Wl,--as-needed $(LDFLAGS)
 
 # Objects made with other flags are stale: all depend on this, which changes
 # only if they do. What maps the names of directories is left out, for it is given
@@ -48,7 +48,7 @@ LINK = $(CC) $(FLAGS) $(wordlist 2,9,$(lto)) -Wl,--as-needed $(LDFLAGS)
 c_string = "$(subst ",\",$(subst \,\\,$(1)))"
 flags_told = $(filter-out -ffile-prefix-map=% -fdebug-prefix-map=% \
 	-fmacro-prefix-map=% -fprofile-prefix-map=% -fcoverage-prefix-map=%, \
-	$(FLAGS) $(CPPFLAGS) $(LDFLAGS))
+	$(flags) $(CPPFLAGS) $(LDFLAGS))
 define buildinfo
 #define BUILD_VERSION $(call c_string,$(VERSION))
 #define BUILD_COMPILER $(call c_string,$(shell $(CC) --version | head -n 1))
@@ -82,6 +82,10 @@ bench-latency: all
 
 bench-payload: all noring
 	@scripts/bench-payload build/bench-payload $(LAYOUTS)
+
+# LAYOUTS are built by each compiler, and not by CC.
+builds: compare
+	@FLAGS=$(call quote,$(FLAGS)) scripts/builds build/builds $(LAYOUTS)
 
 claims: all
 	@scripts/claims
@@ -221,6 +225,7 @@ help:
 	@echo 'make bench-scale    ns per buffer over size, batch, work, ...'
 	@echo 'make bench-latency  how long one buffer takes, by load'
 	@echo 'make bench-payload  ns per buffer over the bytes in it'
+	@echo 'make builds         the compiler as a suspect: compilers, flags, LTO'
 	@echo 'make peers          other libraries; then make bench PEERS=1 has them, too'
 	@echo 'make claims         published results beside this machine'"'"'s'
 	@echo 'make check          run every test; TESTS="tests/..." runs some'
@@ -237,7 +242,7 @@ help:
 clean:
 	rm -rf build $(known_layouts) $(TOOLS)
 
-.PHONY: all bench bench-latency bench-payload bench-scale claims check \
+.PHONY: all bench bench-latency bench-payload bench-scale builds claims check \
 	check-arch check-long check-programs clean help install lint mutants prove \
 	soak
 .DELETE_ON_ERROR:

@@ -44,7 +44,7 @@ build/peers/$(1)/%.o: %.c build/buildinfo.h
 	$$(Q)$$(COMPILE) $$($(1)_cflags) $$< -o $$@
 build/peers/$(1)/%.o: %.cpp build/buildinfo.h
 	@mkdir -p $$(@D)
-	$$(Q)$$(peer_cxx) -std=gnu++20 $$(filter-out -std=%,$$(FLAGS)) $$(CPPFLAGS) \
+	$$(Q)$$(peer_cxx) -std=gnu++20 $$(filter-out -std=%,$$(flags)) $$(CPPFLAGS) \
 		-Wno-missing-field-initializers -DRING_NAME='"$$(*F)"' -iquote . \
 		-MMD -MP -c $$($(1)_cflags) $$< -o $$@
 build/peers/$(1)/program: $(HARNESS:build/%=build/peers/$(1)/%)
@@ -52,7 +52,7 @@ build/peers/$(1)/contract: $(patsubst build/%,build/peers/$(1)/%, \
 	build/tests/ring/contract.o build/tests/ring/hostile.o \
 	$(filter-out %/memory.o,$(LIB)))
 build/peers/$(1)/program build/peers/$(1)/contract: build/peers/$(1)/peers/$(1).o
-	$$(Q)$$(call peer_compiler,$(1)) $$(filter-out -std=%,$$(FLAGS)) \
+	$$(Q)$$(call peer_compiler,$(1)) $$(filter-out -std=%,$$(flags)) \
 		$$(wordlist 2,9,$$(lto)) -Wl,--as-needed $$(LDFLAGS) $$^ -o $$@ \
 		$$($(1)_libs) -lm
 build/peers/$(1)/$(1): build/peers/$(1)/program
