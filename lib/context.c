@@ -10,6 +10,7 @@
 #include "build/buildinfo.h"
 #include "context.h"
 #include "field.h"
+#include "program.h"
 #include "quota.h"
 #include "ticks.h"
 
@@ -100,10 +101,13 @@ void context_start(void)
 	quota_start();
 	context.cpu_model = plain_word(
 		(char *)line_of("/proc/cpuinfo", "model name", line));
-	if (uname(&un))
-		return;
-	context.host = plain_word(un.nodename);
-	context.kernel = plain_word(un.release);
+	if (!uname(&un)) {
+		context.host = plain_word(un.nodename);
+		context.kernel = plain_word(un.release);
+	}
+	/* a container has another name each time */
+	if (getenv("RINGTEST_HOST"))
+		context.host = plain_word(copy_text(getenv("RINGTEST_HOST")));
 }
 
 static const char *version = BUILD_VERSION, *compiler = BUILD_COMPILER;
