@@ -115,8 +115,8 @@ static void print_command(const struct command *c, double scale, int d)
 	if (c->median.has_interval)
 		snprintf(interval, sizeof(interval), "[%.*f, %.*f]", d,
 			 c->median.low / scale, d, c->median.high / scale);
-	printf("%s %18llu %11.*f   %-22s %10.*f %10.*f\n", c->name,
-	       (unsigned long long)rounds, d, c->median.value / scale, interval,
+	printf("%s %*llu %11.*f   %-22s %10.*f %10.*f\n", c->name,
+	       19 - (int)strlen(c->name), (unsigned long long)rounds, d, c->median.value / scale, interval,
 	       d, x[0] / scale, d, x[rounds - 1] / scale);
 	if (c->low_outliers)
 		printf("  %" PRIu64

@@ -23,7 +23,7 @@ extern struct options {
 } options;
 
 extern struct command {
-	char name[2];
+	char name[3];
 	const char *text;
 	char **argv;
 	double *values; /* one per round that is over */

@@ -20,7 +20,7 @@
 #include "rounds.h"
 #include "run.h"
 
-#define MAX_COMMANDS 26	      /* a letter each */
+#define MAX_COMMANDS 64	      /* A to Z, AA ... */
 #define MAX_NUMBER 1000000000 /* of per cent, or seconds: 30 years */
 
 struct options options = {
@@ -129,6 +129,15 @@ void *more(void *p, size_t size)
 	return p;
 }
 
+static void name_command(struct command *c, unsigned nr)
+{
+	char *name = c->name;
+
+	if (nr >= 26)
+		*name++ = 'A' + nr / 26 - 1;
+	*name = 'A' + nr % 26;
+}
+
 /* Splits as a shell does: blanks, quotes, backslashes, and nothing else. */
 static char **split(const struct command *c)
 {
@@ -187,7 +196,7 @@ static void read_command_line(int argc, char **argv)
 		if (nr_commands++ == MAX_COMMANDS)
 			die(EXIT_USAGE, "too many commands; give at most %d",
 			    MAX_COMMANDS);
-		c->name[0] = 'A' + (c - commands);
+		name_command(c, c - commands);
 		c->text = *argv;
 		c->argv = split(c);
 	}
