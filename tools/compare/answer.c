@@ -116,8 +116,9 @@ static void print_command(const struct command *c, double scale, int d)
 		snprintf(interval, sizeof(interval), "[%.*f, %.*f]", d,
 			 c->median.low / scale, d, c->median.high / scale);
 	printf("%s %*llu %11.*f   %-22s %10.*f %10.*f\n", c->name,
-	       19 - (int)strlen(c->name), (unsigned long long)rounds, d, c->median.value / scale, interval,
-	       d, x[0] / scale, d, x[rounds - 1] / scale);
+	       19 - (int)strlen(c->name), (unsigned long long)rounds, d,
+	       c->median.value / scale, interval, d, x[0] / scale, d,
+	       x[rounds - 1] / scale);
 	if (c->low_outliers)
 		printf("  %" PRIu64
 		       " low outlier%s, kept: below %.*f, Tukey's outer "
