@@ -35,13 +35,23 @@ void progress(const char *line)
 		shown = line;
 }
 
+/*
+ * In one write, so that lines of several processes do not mix: stderr has no buffer
+ * but that of a single call. A program's name may have anything in it.
+ */
 static void say(const char *kind, const char *fmt, va_list ap)
 {
+	char line[2048], *to = line;
+
+	for (const char *c = program; *c && to < line + 512; c++) {
+		if (*c == '%')
+			*to++ = '%';
+		*to++ = *c;
+	}
+	snprintf(to, line + sizeof(line) - to, ": %s%s\n", kind, fmt);
 	flockfile(stderr);
 	progress(NULL);
-	fprintf(stderr, "%s: %s", program, kind);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	vfprintf(stderr, line, ap);
 	funlockfile(stderr);
 }
 

@@ -25,11 +25,17 @@ static void on_fault(int sig)
 	siglongjmp(back, 1);
 }
 
+/* Its arguments are read before there is a way back to it. */
 static bool faults(const char *p, uint32_t n)
 {
+	static const char *from;
+	static uint32_t bytes;
+
+	from = p;
+	bytes = n;
 	if (sigsetjmp(back, 1))
 		return true;
-	payload_read(p, n);
+	payload_read(from, bytes);
 	return false;
 }
 
