@@ -256,14 +256,14 @@ static void check_queues(void)
 		all[2 * i + 1] = host_cpus[i];
 	}
 	config.one_cpu = crew_crowded(all, 2 * config.queues);
-	if (config.one_cpu && !config.sleep)
-		warn(config.queues == 1 ?
-			     "guest and host share one CPU: a thread that waits "
-			     "yields it to the other; take two CPUs, or "
-			     "--sleep, to measure the ring" :
-			     "some threads share a CPU: one that waits yields "
-			     "it to the others; take two CPUs for each queue, "
-			     "or --sleep, to measure the rings");
+	if (config.one_cpu && !config.sleep && config.queues == 1)
+		warn("guest and host share one CPU: a thread that waits yields "
+		     "it to the other; take two CPUs, or --sleep, to measure "
+		     "the ring");
+	else if (config.one_cpu && !config.sleep)
+		warn("some threads share a CPU: one that waits yields it to the "
+		     "others; take two CPUs for each queue, or --sleep, to "
+		     "measure the rings");
 	if (config.queues > 1 && (phases || histogram))
 		die(EXIT_USAGE,
 		    "--%s: with --queues each queue would have its own; leave "
