@@ -74,14 +74,16 @@ $(known_layouts) $(TOOLS):
 bench: all ring noring $(if $(filter 1,$(PEERS)),peers)
 	@scripts/bench $(LAYOUTS) $(if $(filter 1,$(PEERS)),-- $(peer_programs))
 
+no_peers = $(if $(PEERS),echo 'PEERS: only make bench has them; leave it out' >&2; \
+	exit 2;)
 bench-scale: all
-	@scripts/bench-scale build/bench-scale $(LAYOUTS)
+	@$(no_peers) scripts/bench-scale build/bench-scale $(LAYOUTS)
 
 bench-latency: all
-	@scripts/bench-latency build/bench-latency $(LAYOUTS)
+	@$(no_peers) scripts/bench-latency build/bench-latency $(LAYOUTS)
 
 bench-payload: all noring
-	@scripts/bench-payload build/bench-payload $(LAYOUTS)
+	@$(no_peers) scripts/bench-payload build/bench-payload $(LAYOUTS)
 
 # LAYOUTS are built by each compiler, and not by CC.
 builds: compare
@@ -221,11 +223,13 @@ install: all
 
 help:
 	@echo 'make                build everything: $(LAYOUTS) $(TOOLS)'
-	@echo 'make bench          time every layout on a pair of CPUs'
+	@echo 'make bench          time every layout on a pair of CPUs; BENCH_ROUNDS=5'
+	@echo '                    CPUS="2 3" PAYLOAD=bytes PEERS=1'
 	@echo 'make bench-scale    ns per buffer over size, batch, work, ...'
 	@echo 'make bench-latency  how long one buffer takes, by load'
 	@echo 'make bench-payload  ns per buffer over the bytes in it'
-	@echo 'make builds         the compiler as a suspect: compilers, flags, LTO'
+	@echo 'make builds         the compiler as a suspect: each layout in many builds;'
+	@echo '                    COMPILERS="gcc clang" FLAGS="-O1; -Os"'
 	@echo 'make peers          other libraries; then make bench PEERS=1 has them, too'
 	@echo 'make claims         published results beside this machine'"'"'s'
 	@echo 'make check          run every test; TESTS="tests/..." runs some'

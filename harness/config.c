@@ -76,7 +76,7 @@ static const struct opt opts[] = {
 	{ "hold", "N", NULL, OPT_U32, &config.backoff, 0, MAX_BURN },
 	{ "repeat", "N", "runs, each on fresh memory (1)", OPT_U32,
 	  &config.repeat, 1, 1000000 },
-	{ "queues", "N", "rings at once, for lists of CPUs like 0,2-5 (1)",
+	{ "queues", "N", "rings at once; lists of CPUs are like 0,2-5 (1)",
 	  OPT_U32, &config.queues, 1, MAX_QUEUES },
 	{ "verify", NULL, "check that each buffer arrives whole and in order",
 	  OPT_SET, &config.verify, 0, 0 },
@@ -237,7 +237,7 @@ static void read_cpus(const char *option, const char *list,
 	if (n && n != config.queues)
 		die(EXIT_USAGE,
 		    "--%s: '%s' is %u CPU%s, for %u queue%s: give one for each "
-		    "(--queues)",
+		    "(--queues), like 0,2-5",
 		    option, list, n, n == 1 ? "" : "s", config.queues,
 		    config.queues == 1 ? "" : "s");
 	while (n < config.queues)
@@ -246,6 +246,7 @@ static void read_cpus(const char *option, const char *list,
 
 static void check_queues(void)
 {
+	const char *or_sleep = ring_info.notifies ? ", or --sleep," : "";
 	int all[2 * MAX_QUEUES];
 
 	read_cpus("guest-affinity", guest_list, guest_cpus);
@@ -258,12 +259,13 @@ static void check_queues(void)
 	config.one_cpu = crew_crowded(all, 2 * config.queues);
 	if (config.one_cpu && !config.sleep && config.queues == 1)
 		warn("guest and host share one CPU: a thread that waits yields "
-		     "it to the other; take two CPUs, or --sleep, to measure "
-		     "the ring");
+		     "it to the other; take two CPUs%s to measure the ring",
+		     or_sleep);
 	else if (config.one_cpu && !config.sleep)
 		warn("some threads share a CPU: one that waits yields it to the "
-		     "others; take two CPUs for each queue, or --sleep, to "
-		     "measure the rings");
+		     "others; take two CPUs for each queue%s to measure the "
+		     "rings",
+		     or_sleep);
 	if (config.queues > 1 && (phases || histogram))
 		die(EXIT_USAGE,
 		    "--%s: with --queues each queue would have its own; leave "

@@ -130,14 +130,20 @@ static const char *size_text(double bytes)
 
 static void human_payload(void)
 {
-	printf("  %" PRIu32 " bytes %s: %.3f GB/s; a pool of %" PRIu64
-	       " buffers, %s\n",
-	       config.payload,
-	       !config.to_guest ? "to the host" :
-	       !config.to_host	? "to the guest" :
-				  "there and back",
-	       gb_per_s, config.pool,
-	       size_text((double)config.pool * payload_stride()));
+	const uint32_t pools = all_queues ? config.queues : 1;
+
+	printf("  %" PRIu32 " bytes %s: %.3f GB/s; ", config.payload,
+	       !ring_info.addresses ? "in memory of each side's own" :
+	       !config.to_guest	    ? "to the host" :
+	       !config.to_host	    ? "to the guest" :
+				      "there and back",
+	       gb_per_s);
+	if (pools > 1)
+		printf("%" PRIu32 " pools", pools);
+	else
+		printf("a pool");
+	printf(" of %" PRIu64 " buffers, %s\n", config.pool,
+	       size_text((double)pools * config.pool * payload_stride()));
 }
 
 static void human(void)
@@ -150,7 +156,7 @@ static void human(void)
 	printf("%" PRIu64 " buffers in %.4f s, ", buffers,
 	       sample.elapsed_ns / 1e9);
 	if (all_queues)
-		printf("%.0f buffers/s", buffers_per_s);
+		printf("%.0f buffers/s, the sum of theirs", buffers_per_s);
 	else
 		printf("%.2f ns/buffer (%s)", ns_per_buffer,
 		       cpus_text(config.guest_cpu, config.host_cpu));
@@ -162,7 +168,9 @@ static void human(void)
 	putchar('\n');
 	if (config.payload)
 		human_payload();
-	if (config.latency && !all_queues)
+	if (config.rate && all_queues)
+		printf("  %.0f buffers/s offered\n", rate_offered);
+	else if (config.latency && !all_queues)
 		human_latency(stdout);
 }
 

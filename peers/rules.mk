@@ -71,7 +71,7 @@ peers:
 	@[ -n "$(peers_here)" ] || exit 77
 	@$(MAKE) $(if $(filter 1,$(V)),,-s) --no-print-directory $(jobs) \
 		$(peer_programs)
-	@$(foreach p,$(peers_here),echo '$(p): build/peers/$(p)/$(p), of version' \
+	@$(foreach p,$(peers_here),echo '$(p): build/peers/$(p)/$(p), version' \
 		'$($(p)_version)';) :
 
 .PHONY: peers
