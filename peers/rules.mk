@@ -72,6 +72,6 @@ peers:
 	@$(MAKE) $(if $(filter 1,$(V)),,-s) --no-print-directory $(jobs) \
 		$(peer_programs)
 	@$(foreach p,$(peers_here),echo '$(p): build/peers/$(p)/$(p), version' \
-		'$($(p)_version)';) :
+		'$(or $($(p)_version),not known: pkg-config is not here)';) :
 
 .PHONY: peers
